@@ -1,0 +1,1 @@
+"""The ways in: each door parses, calls the runtime and renders."""

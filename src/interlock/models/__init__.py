@@ -1,0 +1,1 @@
+"""How model providers spell it: one pure codec for each."""

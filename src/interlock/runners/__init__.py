@@ -1,0 +1,1 @@
+"""How a tool runs: one runner for each kind of tool."""

@@ -1,0 +1,1 @@
+"""What users test with: contracts for implementers, fakes and simulation."""

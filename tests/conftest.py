@@ -1,0 +1,44 @@
+"""Fixtures that every test may ask for: the asyncio backend, cases of trouble, and the corpus of provider traffic."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """Interlock is written for asyncio; anyio's plugin runs async tests and async fixtures on it."""
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def trouble_case() -> Callable[[str], Mapping[str, Any]]:
+    """`trouble_case("ARG-01")["input"]`: one case of what went wrong for others, by its id."""
+    cases = _trouble_cases(_folder("INTERLOCK_TROUBLE", default="trouble", holds="cases.jsonl"))
+    return cases.__getitem__
+
+
+@pytest.fixture(scope="session")
+def wire_corpus() -> Path:
+    """The folder with recorded provider traffic and its expected readings."""
+    return _folder("INTERLOCK_WIRE_CORPUS", default="wire", holds="index.json")
+
+
+def _folder(variable: str, *, default: str, holds: str) -> Path:
+    folder = Path(os.environ.get(variable) or ROOT.parent / "shared" / default)
+    if not (folder / holds).exists():
+        pytest.skip(f"{variable} names no folder with {holds}: set it to run this test ({folder}).")
+    return folder
+
+
+@cache
+def _trouble_cases(folder: Path) -> Mapping[str, Mapping[str, Any]]:
+    lines = (folder / "cases.jsonl").read_text(encoding="utf-8").splitlines()
+    return {case["id"]: case for case in map(json.loads, filter(None, lines))}
