@@ -1,0 +1,147 @@
+"""What `scripts/check tidy` holds of layering, sizes and style, as literals to read and one test for each rule.
+
+Where a rule makes the code worse, break it, say why in one line, and add the place to `EXCEPTIONS`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+
+from tests.tidy import bans, layering, sizes, structure
+from tests.tidy.source import Fault, Source, load
+
+ROOT = Path(__file__).resolve().parents[1]
+
+LIMITS = sizes.Limits(file_lines=400, function_lines=50, line_chars=120, complexity=15, nesting=3, parameters=5)
+
+# A file (`path`) or one name in it (`path::Class.method`) that may break a rule, and why.
+EXCEPTIONS: Mapping[tuple[str, str], str] = {}
+
+CALLERS = {"core", "ports", "settings", "runtime", "loop", "models", "importers"}
+ROOMS = layering.Rooms(
+    may_import={
+        room: frozenset(may)
+        for room, may in {
+            "core": set[str](),
+            "settings": {"core"},
+            "ports": {"core"},
+            "runtime": {"core", "ports"},
+            "loop": {"core", "ports", "runtime"},
+            "importers": {"core", "ports", "runtime"},
+            "store": {"core", "ports", "settings"},
+            "runners": {"core", "ports", "settings"},
+            "telemetry": {"core", "ports", "settings"},
+            "engines": {"core", "ports", "settings", "loop"},
+            "models": {"core"},
+            "doors": set[str](),
+            "doors/*": CALLERS,
+            "doors/cli": {*CALLERS, "assemble"},
+            "frameworks": CALLERS,
+            "evals": CALLERS,
+            "testing": {"core", "ports", "runtime", "loop", "store.memory"},
+            "assemble": {"*"},
+            "__init__": {*CALLERS, "assemble"},
+        }.items()
+    },
+    never={"assemble": frozenset({"doors", "__init__"})},
+)
+
+# The standard library as far as it neither touches the world nor asks it the time, then others' code that is pure.
+PURE_MODULES = frozenset(
+    """
+    __future__ abc base64 binascii bisect codecs collections contextlib copy dataclasses datetime decimal difflib enum
+    fractions functools graphlib hashlib heapq hmac html ipaddress itertools json math numbers operator re string struct
+    textwrap types typing unicodedata urllib.parse uuid.UUID zlib
+    cedarpy cryptography jsonschema_rs orjson re2 rfc8785
+    """.split()
+)
+
+BANS = bans.Bans(
+    pure_rooms=frozenset({"core", "models", "ports"}),
+    pure_modules=PURE_MODULES,
+    name_parts=frozenset({"Manager", "Factory", "Helper", "Util", "Base", "Handler", "Service"}),
+    lazy_imports={
+        "src/interlock/assemble.py": "optional dependencies are imported where they are chosen",
+        "src/interlock/__init__.py": "`import interlock` stays under 0.2 s",
+        "src/interlock/doors/cli/": "a command pays only for what it uses",
+    },
+    broad_except={
+        "src/interlock/runtime/gate.py": "whatever happens to a call, it ends in one observation",
+        "src/interlock/runners/": "a tool may raise anything; it becomes an outcome here",
+        "src/interlock/doors/": "whatever happens to a request, the caller gets an answer",
+    },
+)
+
+Rule = Callable[[Source], Iterator[Fault]]
+
+RULES: Mapping[str, Rule] = {
+    "layering": partial(layering.layering, rooms=ROOMS),
+    **{
+        rule.__name__: partial(rule, limits=LIMITS)
+        for rule in (
+            sizes.file_length,
+            sizes.line_length,
+            sizes.function_length,
+            sizes.complexity,
+            sizes.nesting,
+        )
+    },
+    "parameters": lambda source: sizes.parameters(source, LIMITS) if source.in_package else iter(()),
+    **{
+        rule.__name__: partial(rule, bans=BANS)
+        for rule in (
+            bans.impure_import,
+            bans.impure_call,
+            bans.any_in_core,
+            bans.loose_dataclass,
+            bans.import_in_function,
+            bans.vague_name,
+            bans.broad_except,
+            bans.swallowed,
+            bans.sleep_in_test,
+            bans.mock_in_test,
+        )
+    },
+    "first_sentence": structure.first_sentence,
+    "mirrored_test": partial(structure.mirrored_test, root=ROOT),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_every_file_keeps_the_rule(rule: str) -> None:
+    faults = [fault for fault in _faults(rule) if not _excepted(fault)]
+    if faults:
+        pytest.fail(_report(rule, faults), pytrace=False)
+
+
+def test_every_exception_is_still_needed_and_says_why() -> None:
+    broken = {key for rule in RULES for fault in _faults(rule) for key in _keys(fault)}
+    idle = [key for key in EXCEPTIONS if key not in broken]
+    mute = [key for key, reason in EXCEPTIONS.items() if not reason.strip()]
+    assert not idle, f"no longer needed, remove them: {idle}"
+    assert not mute, f"say why in one line: {mute}"
+
+
+@cache
+def _sources() -> tuple[Source, ...]:
+    return load(ROOT, ("src", "tests", "examples", "benchmarks", "docs_src"))
+
+
+@cache
+def _faults(rule: str) -> tuple[Fault, ...]:
+    return tuple(fault for source in _sources() for fault in RULES[rule](source))
+
+
+def _keys(fault: Fault) -> tuple[tuple[str, str], ...]:
+    return (fault.rule, fault.path), (fault.rule, f"{fault.path}::{fault.name}")
+
+
+def _excepted(fault: Fault) -> bool:
+    return any(key in EXCEPTIONS for key in _keys(fault))
+
+
+def _report(rule: str, faults: Iterable[Fault]) -> str:
+    shown = [layering.table(ROOMS)] if rule == "layering" else []
+    return "\n".join([*map(str, faults), *shown])
