@@ -17,7 +17,6 @@ class Limits:
 
     file_lines: int
     function_lines: int
-    line_chars: int
     complexity: int
     nesting: int
     parameters: int
@@ -30,13 +29,6 @@ def file_length(source: Source, limits: Limits) -> Iterator[Fault]:
         yield Fault(
             "file-length", source.path, 1, f"{lines} lines, {limits.file_lines} allowed: split it by what it is for"
         )
-
-
-def line_length(source: Source, limits: Limits) -> Iterator[Fault]:
-    """Characters of a line; a line that is one long literal is no exception."""
-    for number, line in enumerate(source.text.splitlines(), start=1):
-        if len(line) > limits.line_chars:
-            yield Fault("line-length", source.path, number, f"{len(line)} characters, {limits.line_chars} allowed")
 
 
 def function_length(source: Source, limits: Limits) -> Iterator[Fault]:

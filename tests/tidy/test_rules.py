@@ -17,7 +17,6 @@ ELIF_LADDER = "def f(a):\n if a == 1: a()\n elif a == 2: a()\n elif a == 3: a()\
 
 BAD_AND_GOOD = [
     ("file_length", CORE, "x = 1\n" * 401, "x = 1\n" * 400),
-    ("line_length", CORE, "x = " + "1" * 117, "x = " + "1" * 116),
     ("function_length", CORE, "def f():\n" + " f()\n" * 50, "def f():\n" + " f()\n" * 49),
     ("function_length", CORE, "class C:\n def f(self):\n" + "  f()\n" * 50, "class C:\n def f(self):\n  f()"),
     ("complexity", CORE, "def f(a):\n" + " if a: a()\n" * 15, "def f(a):\n" + " if a: a()\n" * 14),
