@@ -51,7 +51,9 @@ def test_a_test_that_skips_itself_on_a_condition_proves() -> None:
     assert _proved(MARK + 'def test_x():\n if not server:\n  pytest.skip("no server")\n f()') == {"CALL-2"}
 
 
-@pytest.mark.parametrize("mark", ['requirement("CALL-99")', "requirement", "requirement()", "requirement(ID)"])
+@pytest.mark.parametrize(
+    "mark", ['requirement("CALL-99")', 'requirement("CALL-2", ID)', "requirement", "requirement()"]
+)
 def test_a_mark_without_a_known_literal_id_is_a_fault(mark: str) -> None:
     found = list(marks(Source("tests/test_x.py", f"@pytest.mark.{mark}\ndef test_x(): f()")))
     assert faults(found, known={"CALL-2"}, proved=[])

@@ -92,6 +92,7 @@ def test_every_rule_but_layering_is_shown_to_fire() -> None:
         ("doors/cli/x.py", "from interlock.store import sqlite"),
         ("testing/x.py", "from interlock.store.sqlite import SqliteStore"),
         ("assemble.py", "from interlock.doors.cli import main"),
+        ("assemble.py", "from interlock import Gate"),
         ("newroom/x.py", ""),
         ("stray.py", ""),
     ],
