@@ -20,6 +20,7 @@ class Limits:
     complexity: int
     nesting: int
     parameters: int
+    positional: int
 
 
 def file_length(source: Source, limits: Limits) -> Iterator[Fault]:
@@ -59,7 +60,7 @@ def nesting(source: Source, limits: Limits) -> Iterator[Fault]:
 
 
 def parameters(source: Source, limits: Limits) -> Iterator[Fault]:
-    """At most five parameters, keyword-only after the first; `self` and `cls` do not count, nor do dunder methods."""
+    """Few parameters, keyword-only after the first of them; `self` and `cls` do not count, nor do dunder methods."""
     for name, node, is_method in source.functions:
         if node.name.startswith("__") and node.name.endswith("__"):
             continue
@@ -69,8 +70,10 @@ def parameters(source: Source, limits: Limits) -> Iterator[Fault]:
         if total > limits.parameters:
             message = f"{name} takes {total} parameters, {limits.parameters} allowed: make them one value with a name"
             yield Fault("parameters", source.path, node.lineno, message, name)
-        if positional > 1:
-            message = f"{name} takes {positional} positional parameters: put `*` after the first"
+        if positional > limits.positional:
+            message = (
+                f"{name} takes {positional} positional parameters, {limits.positional} allowed: put `*` after the first"
+            )
             yield Fault("keyword-only", source.path, node.lineno, message, name)
 
 
