@@ -1,0 +1,369 @@
+"""A store in memory, for tests, for trying things out, and for runs that need no durability.
+
+It holds the same contract as the durable ones and keeps real chain records, bytes in and bytes out. Its methods are
+async but never wait, so on one event loop each is a transaction. Nothing in it is ever forgotten while it lives, and
+nothing of it is left afterwards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from interlock.core.approval import Approval, ApprovalState
+from interlock.core.budget import Reservation, ScopeKey, Usage
+from interlock.core.chain import Head, Receipt
+from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
+from interlock.core.decision import Prior
+from interlock.core.effect import CallState
+from interlock.core.journal import AuditQuery, AuditRecord, Event
+from interlock.core.labels import NO_LABELS, Labels
+from interlock.core.policy import PolicySource
+from interlock.ports import (
+    ApprovalChange,
+    Asking,
+    Claim,
+    Entry,
+    Intent,
+    Look,
+    NotClaimed,
+    OpenCall,
+    Registered,
+    Seen,
+    Settlement,
+    StoredOperation,
+)
+from interlock.store.books import Books, RunBook, UsageBook, kept_while_unknown
+from interlock.store.memory_chain import MemoryChain
+from interlock.store.rules import (
+    FIRST_FENCE,
+    checked_version,
+    denied_in_run,
+    is_key_over,
+    is_same_question,
+    is_usable,
+    settled_state,
+    still_as_expected,
+    used_up,
+    voided,
+)
+
+Key = tuple[str, str]
+"""Tenant, and what is unique within it."""
+
+
+@dataclass(slots=True)
+class _Call:
+    """One claimed call, as a row would hold it."""
+
+    operation: StoredOperation
+    at_us: int
+    until_us: int
+    holds: tuple[Reservation, ...]
+    fence: int = FIRST_FENCE
+    state: CallState = CallState.CLAIMED
+    observation: bytes | None = None
+    labels: Labels = NO_LABELS
+    settled_us: int | None = None
+    orphaned: bool = False
+
+
+class MemoryStore:
+    """All of the ports that a store provides, in dictionaries."""
+
+    def __init__(self, *, chain: str = "memory") -> None:
+        self._chain = MemoryChain(chain)
+        self._books = Books(UsageBook(), runs=RunBook())
+        self._calls: dict[Key, _Call] = {}
+        self._open: dict[Key, _Call] = {}
+        self._keys: dict[Key, _Call] = {}
+        self._approvals: dict[Key, tuple[Approval, StoredOperation]] = {}
+        self._pending: dict[Key, dict[str, None]] = {}
+        self._versions: dict[tuple[str, str, str, str], Registered] = {}
+        self._policies: dict[str, tuple[PolicySource, ...]] = {}
+        self._checkpoints: list[Checkpoint] = []
+        self._epoch = 0
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    # --- calls --------------------------------------------------------------------------------------------------------
+
+    async def look(self, look: Look) -> Seen:
+        """One consistent read."""
+        run = None if look.run is None else self._books.runs[look.tenant, look.run]
+        usage = self._books.usage
+        prior = None if look.key is None else self._prior((look.tenant, look.key), look.at_us)
+        return Seen(prior, run, tuple([usage[scope] for scope in look.scopes]))
+
+    async def claim(self, intent: Intent) -> Claim | NotClaimed:
+        """Take everything the intent names, or nothing."""
+        refused = self._refused(intent)
+        if refused is not None:
+            return refused
+        if intent.continues is not None:
+            claim = self._take_again(self._calls[intent.operation.tenant, intent.continues])
+        else:
+            usage = self._books.fitting(intent.reservations)
+            if usage is None:
+                return NotClaimed.BUDGET
+            self._books.enter(usage)
+            claim = self._take(intent)
+        self._use_approvals(intent)
+        self._join(intent.operation, intent.ceiling)
+        if intent.event is not None:
+            self._chain.append(intent.event)
+        return claim
+
+    async def settle(self, settlement: Settlement) -> Receipt | None:
+        """Write the outcome and release the hold. None: fenced, or ended already."""
+        claim = settlement.claim
+        place = (claim.tenant, claim.operation_id)
+        call = self._calls.get(place)
+        state = None if call is None or call.fence != claim.fence else settled_state(call.state, settlement.what)
+        if call is None or state is None:
+            return None
+        if state is CallState.UNKNOWN:
+            kept = kept_while_unknown(call.holds)
+            self._books.exchange(call.holds, kept=kept)
+            call.holds = kept
+        else:
+            self._books.settle(call.holds, spent=settlement.spent)
+            call.holds = ()
+            del self._open[place]
+        call.state = state
+        call.observation, call.labels, call.settled_us = settlement.observation, settlement.labels, settlement.at_us
+        run = call.operation.run
+        if run is not None and settlement.labels is not NO_LABELS:
+            self._books.join((claim.tenant, run), labels=settlement.labels)
+        return self._chain.append(settlement.event)
+
+    async def record(self, entry: Entry) -> Receipt:
+        """Write a record that claims nothing."""
+        self._books.charge(entry.charges)
+        if entry.run is not None:
+            self._books.join((entry.event.tenant, entry.run), labels=entry.labels)
+        return self._chain.append(entry.event)
+
+    def _refused(self, intent: Intent) -> NotClaimed | None:
+        """The first guard that does not hold, the budget aside."""
+        operation = intent.operation
+        tenant = operation.tenant
+        if intent.epoch != self._epoch:
+            return NotClaimed.EPOCH
+        if not self._books.is_at(intent.run_version, run=(tenant, operation.run or "")):
+            return NotClaimed.RUN
+        if not self._is_free(intent):
+            return NotClaimed.KEY
+        if intent.approval is not None and not is_usable(self._approval(tenant, intent.approval), intent):
+            return NotClaimed.APPROVAL
+        return None
+
+    def _is_free(self, intent: Intent) -> bool:
+        """Whether the operation was never claimed and its key is free, or continues the unknown call that holds it."""
+        operation = intent.operation
+        tenant = operation.tenant
+        if intent.continues is not None:
+            continued = self._calls.get((tenant, intent.continues))
+            return (
+                continued is not None
+                and continued.state is CallState.UNKNOWN
+                and continued.operation.key == operation.key
+            )
+        if (tenant, operation.id) in self._calls:
+            return False
+        holder = None if operation.key is None else self._keys.get((tenant, operation.key))
+        return holder is None or is_key_over(holder.state, holder.until_us, at_us=intent.at_us)
+
+    def _take(self, intent: Intent) -> Claim:
+        operation = intent.operation
+        place = (operation.tenant, operation.id)
+        call = _Call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
+        self._calls[place] = self._open[place] = call
+        if operation.key is not None:
+            self._keys[operation.tenant, operation.key] = call
+        return Claim(operation.id, operation.tenant, FIRST_FENCE)
+
+    def _take_again(self, call: _Call) -> Claim:
+        call.fence += 1
+        call.state = CallState.CLAIMED
+        call.orphaned = False
+        return Claim(call.operation.id, call.operation.tenant, call.fence)
+
+    def _join(self, operation: StoredOperation, ceiling: Labels) -> None:
+        if operation.run is not None:
+            self._books.join((operation.tenant, operation.run), labels=ceiling, tool=operation.tool)
+
+    def _prior(self, key: Key, at_us: int) -> Prior | None:
+        call = self._keys.get(key)
+        if call is None or is_key_over(call.state, call.until_us, at_us=at_us):
+            return None
+        operation = call.operation
+        done_us = call.at_us if call.settled_us is None else call.settled_us
+        return Prior(
+            operation.id, operation.tool, operation.model_digest, call.state, call.observation, done_us, call.labels
+        )
+
+    # --- approvals ----------------------------------------------------------------------------------------------------
+
+    async def ask(self, asking: Asking) -> tuple[Approval, Receipt]:
+        """Store the question, or find the identical one that is still pending."""
+        asked = asking.approval
+        self._books.charge(asking.charges)
+        approval = self._same_question(asked)
+        if approval is None:
+            approval = asked
+            self._put(asked, asking.operation)
+        return approval, self._chain.append(asking.event)
+
+    async def approval(self, tenant: str, approval_id: str) -> tuple[Approval, StoredOperation] | None:
+        """One approval with its operation."""
+        return self._approvals.get((tenant, approval_id))
+
+    async def approvals(self, tenant: str, state: ApprovalState | None = None) -> tuple[Approval, ...]:
+        """All of a tenant, oldest first."""
+        found = [each for each, _ in self._approvals.values() if each.tenant == tenant and state in (None, each.state)]
+        return tuple(sorted(found, key=lambda each: each.asked_at_us))
+
+    async def change(self, change: ApprovalChange) -> Receipt | None:
+        """Vote, withdraw, expire or void. None: it has changed meanwhile."""
+        place = (change.expected.tenant, change.expected.id)
+        stored = self._approvals.get(place)
+        if stored is None or not still_as_expected(stored[0], change):
+            return None
+        self._put(change.changed, stored[1])
+        denied = denied_in_run(change)
+        if denied is not None:
+            self._books.join((place[0], denied[0]), labels=NO_LABELS, denied=denied[1])
+        return self._chain.append(change.event)
+
+    def _approval(self, tenant: str, approval_id: str) -> Approval | None:
+        found = self._approvals.get((tenant, approval_id))
+        return None if found is None else found[0]
+
+    def _put(self, approval: Approval, operation: StoredOperation) -> None:
+        self._approvals[approval.tenant, approval.id] = (approval, operation)
+        if approval.key is None:
+            return
+        pending = self._pending.setdefault((approval.tenant, approval.key), {})
+        if approval.state is ApprovalState.PENDING:
+            pending[approval.id] = None
+        else:
+            pending.pop(approval.id, None)
+
+    def _same_question(self, asked: Approval) -> Approval | None:
+        for found in self._pending.get((asked.tenant, asked.key or ""), ()):
+            approval = self._approvals[asked.tenant, found][0]
+            if is_same_question(asked, approval):
+                return approval
+        return None
+
+    def _use_approvals(self, intent: Intent) -> None:
+        """Use up the claim's own approval; the others that wait on its key are void."""
+        tenant, key = intent.operation.tenant, intent.operation.key
+        if intent.approval is not None:
+            approval, operation = self._approvals[tenant, intent.approval]
+            self._put(used_up(approval), operation)
+        for other in tuple(self._pending.get((tenant, key), ())) if key is not None else ():
+            approval, operation = self._approvals[tenant, other]
+            self._put(voided(approval), operation)
+
+    # --- recovery -----------------------------------------------------------------------------------------------------
+
+    async def open_calls(self, tenant: str | None = None) -> tuple[OpenCall, ...]:
+        """Every claimed or unknown call, oldest first."""
+        found = [call for call in self._open.values() if tenant in (None, call.operation.tenant)]
+        return tuple(map(_open_call, sorted(found, key=lambda call: call.at_us)))
+
+    async def find(self, tenant: str, operation_id: str) -> OpenCall | None:
+        """One claimed, unknown or settled call."""
+        call = self._calls.get((tenant, operation_id))
+        return None if call is None else _open_call(call)
+
+    async def take_over(self, found: OpenCall, event: Event) -> Claim | None:
+        """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster."""
+        call = self._open.get((found.operation.tenant, found.operation.id))
+        if call is None or (call.state, call.fence) != (found.state, found.fence):
+            return None
+        if call.state is CallState.CLAIMED and not call.orphaned:
+            return None
+        self._chain.append(event)
+        return self._take_again(call)
+
+    def abandon(self) -> None:
+        """As if the process that runs the claimed calls had died: for tests and simulations of recovery."""
+        for call in self._open.values():
+            call.orphaned = call.state is CallState.CLAIMED
+
+    # --- catalogue and policies ---------------------------------------------------------------------------------------
+
+    async def versions(self) -> tuple[int, tuple[Registered, ...]]:
+        """The epoch, and every version, oldest first."""
+        return self._epoch, tuple(self._versions.values())
+
+    async def publish(self, found: tuple[Registered, ...], event: Event) -> int:
+        """Insert or move versions as one change; the new epoch, which is the old one where nothing changed."""
+        rows = {(each.tenant, each.source, each.name, each.version): each for each in found}
+        changed = [checked_version(each, self._versions.get(row)) for row, each in rows.items()]
+        self._versions.update(rows)
+        self._epoch += any(changed)
+        self._chain.append(event)
+        return self._epoch
+
+    async def policies(self) -> tuple[int, tuple[PolicySource, ...]]:
+        """The epoch, and every policy source."""
+        return self._epoch, tuple(source for tenant in sorted(self._policies) for source in self._policies[tenant])
+
+    async def save_policies(self, sources: tuple[PolicySource, ...], event: Event) -> int:
+        """Replace all sources of the tenants named in `sources`; the new epoch."""
+        named = sorted(sources, key=lambda source: source.name)
+        replaced = {each.tenant: tuple(own for own in named if own.tenant == each.tenant) for each in named}
+        self._epoch += any(self._policies.get(tenant) != own for tenant, own in replaced.items())
+        self._policies.update(replaced)
+        self._chain.append(event)
+        return self._epoch
+
+    async def epoch(self) -> int:
+        """The present epoch."""
+        return self._epoch
+
+    # --- audit --------------------------------------------------------------------------------------------------------
+
+    async def records(self, query: AuditQuery) -> tuple[AuditRecord, ...]:
+        """Records in order of chain and sequence, with payloads where kept, at most `query.limit`."""
+        return self._chain.records(query)
+
+    async def heads(self) -> tuple[Head, ...]:
+        """Where every chain stands."""
+        return self._chain.heads()
+
+    async def append(self, event: Event) -> Receipt:
+        """An act of the control plane."""
+        return self._chain.append(event)
+
+    async def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """All of them, by number."""
+        return tuple(self._checkpoints)
+
+    async def checkpoint(self, draw: Callable[[tuple[Head, ...], Mark], Checkpoint]) -> Checkpoint:
+        """Write the checkpoint that `draw` makes of the heads at this moment and the last mark."""
+        mark = self._checkpoints[-1].mark if self._checkpoints else BEGINNING
+        drawn = draw(self._chain.heads(), mark)
+        self._checkpoints.append(drawn)
+        return drawn
+
+    async def usage(self, tenant: str) -> tuple[tuple[ScopeKey, Usage], ...]:
+        """Every usage row of a tenant."""
+        return tuple(sorted((scope, usage) for scope, usage in self._books.usage.items() if scope.tenant == tenant))
+
+    async def purge(self, before_us: int) -> None:
+        """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
+        self._chain.purge(before_us, open_subjects=frozenset(call.operation.id for call in self._open.values()))
+        for call in self._calls.values():
+            if call.state.is_final and (call.settled_us or 0) < before_us and call.until_us <= before_us:
+                call.operation = replace(call.operation, sealed=b"")
+                call.observation = None
+
+
+def _open_call(call: _Call) -> OpenCall:
+    return OpenCall(call.operation, call.state, call.fence, call.at_us, call.orphaned, call.observation)

@@ -1,0 +1,90 @@
+"""The guards of every store as pure functions, so that memory, SQLite and PostgreSQL hold the same conditions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from interlock.core.approval import Approval, ApprovalState
+from interlock.core.effect import CallEvent, CallState, after
+from interlock.core.errors import VersionExists
+from interlock.core.journal import RECORD, Payload
+from interlock.ports import ApprovalChange, Intent, Registered
+
+FIRST_FENCE = 1
+
+
+def may_fuse(intent: Intent) -> bool:
+    """Whether a claim may stay in memory until it is settled: nothing that it takes outlives the process."""
+    takes = (intent.operation.key, intent.approval, intent.continues, intent.event)
+    return intent.fused and takes == (None, None, None, None)
+
+
+def is_usable(approval: Approval | None, intent: Intent) -> bool:
+    """Whether the intent's grant may be used up by it."""
+    return (
+        approval is not None
+        and approval.state is ApprovalState.GRANTED
+        and not approval.is_expired(intent.at_us)
+        and approval.binding.operation_digest == intent.operation.digest
+    )
+
+
+def is_key_over(state: CallState, until_us: int, *, at_us: int) -> bool:
+    """Whether a call has given its key back: by proof that nothing happened, or once its lifetime is over.
+
+    A call that runs, or may have happened, keeps its key however old it is.
+    """
+    return state is CallState.RELEASED or (state.is_final and until_us <= at_us)
+
+
+def settled_state(state: CallState, what: CallEvent) -> CallState | None:
+    """The state that a settlement leads to, or None where it is not allowed; taking over is not settling."""
+    return None if what is CallEvent.TAKE_OVER else after(state, what)
+
+
+def is_same_question(asked: Approval, pending: Approval) -> bool:
+    """Whether an approval that is still pending asks what is asked now; without a key every question is its own."""
+    mine, theirs = asked.binding, pending.binding
+    return (
+        asked.key is not None
+        and (asked.tenant, asked.key) == (pending.tenant, pending.key)
+        and pending.state is ApprovalState.PENDING
+        and not pending.is_expired(asked.asked_at_us)
+        and mine.operation_digest == theirs.operation_digest
+        and mine.slice_digest == theirs.slice_digest
+        and mine.principal == theirs.principal
+    )
+
+
+def still_as_expected(stored: Approval | None, change: ApprovalChange) -> bool:
+    """Whether an approval is where the change expects it."""
+    expected = change.expected
+    return stored is not None and stored.state is expected.state and stored.votes == expected.votes
+
+
+def denied_in_run(change: ApprovalChange) -> tuple[str, str] | None:
+    """The run and the operation digest that this change denies for the rest of the run."""
+    changed = change.changed
+    if changed.state is not ApprovalState.DENIED or changed.run is None:
+        return None
+    return changed.run, changed.binding.operation_digest
+
+
+def checked_version(found: Registered, stored: Registered | None) -> bool:
+    """Whether publishing changes anything. `VersionExists`: the version is published with another digest."""
+    if stored is not None and stored.digest != found.digest:
+        raise VersionExists(f"{found.name} {found.version} is published already with another digest")
+    return found != stored
+
+
+def without_kept(payloads: tuple[Payload, ...]) -> tuple[Payload, ...]:
+    """What retention leaves of an event's payloads: its redacted record."""
+    return tuple(payload for payload in payloads if payload.name == RECORD)
+
+
+def used_up(approval: Approval) -> Approval:
+    return replace(approval, state=ApprovalState.USED)
+
+
+def voided(approval: Approval) -> Approval:
+    return replace(approval, state=ApprovalState.VOID)
