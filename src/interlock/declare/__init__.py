@@ -1,0 +1,6 @@
+"""Python functions as tools: `tool` declares one, `Arg` says more of a parameter than its type does."""
+
+from interlock.declare.arg import Arg
+from interlock.declare.decorator import Declared, ToolOptions, tool
+
+__all__ = ["Arg", "Declared", "ToolOptions", "tool"]

@@ -1,0 +1,216 @@
+"""The decorator that makes a Python function a tool."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import update_wrapper
+from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack
+
+from interlock.core.canonical import Json
+from interlock.core.effect import Effect
+from interlock.core.errors import SpecInvalid
+from interlock.core.evidence import EvidenceKind, EvidenceRule
+from interlock.core.functions import Functions
+from interlock.core.labels import Labels
+from interlock.core.tool import (
+    SHARED,
+    ApprovalFloor,
+    ChosenBy,
+    Cost,
+    Document,
+    ErrorContract,
+    Example,
+    Handler,
+    IdempotencyRule,
+    Localized,
+    OutputCheck,
+    ResourceRule,
+    RetryRule,
+    Risk,
+    ToolSpec,
+    Vendor,
+)
+from interlock.declare.docs import read_docs
+from interlock.declare.fingerprint import fingerprint
+from interlock.declare.signature import Signature, check_fit, conversions_of, name_of, read_signature
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class ToolOptions(TypedDict, total=False):
+    """What `tool(...)` takes, all by keyword; what is not said is read from the function or is `ToolSpec`'s default.
+
+    `key` names the arguments that make two calls the same effect. `resource` is `(type, argument or template)`.
+    `resolve`, `reconcile`, `precondition` and `compensate` are functions beside the tool's own (see `Functions`);
+    `compensate` may also name another tool. `evidence` may be a kind alone, `examples` maps a title to arguments.
+    """
+
+    effect: Effect | str
+    name: str
+    version: str
+    title: str
+    description: str
+    use_when: str
+    not_for: str
+    localized: Mapping[str, Localized]
+    key: Sequence[str]
+    caller_key_required: bool
+    key_lifetime_s: int
+    resource: tuple[str, str]
+    resolve: Callable[..., object]
+    reconcile: Callable[..., object]
+    precondition: Callable[..., object]
+    compensate: Callable[..., object] | str
+    errors: Sequence[ErrorContract]
+    input_schema: Mapping[str, Json]
+    output_schema: Mapping[str, Json] | None
+    output_check: OutputCheck
+    output_bytes_max: int
+    external: bool
+    cancellable: bool
+    chosen_by: ChosenBy
+    risk: Risk
+    roles: frozenset[str] | Sequence[str]
+    labels: Labels
+    owner: str
+    business_owner: str
+    vendor: Vendor
+    cost: Cost
+    timeout_ms: int
+    retry: RetryRule
+    locks: Sequence[str]
+    depends_on: Sequence[str]
+    concurrency: int
+    evidence: EvidenceRule | EvidenceKind
+    approval_floor: ApprovalFloor
+    summary: str
+    promises: Mapping[str, str]
+    secrets: Sequence[str]
+    facts: Sequence[str]
+    examples: Mapping[str, Mapping[str, Json]]
+
+
+class Declared(Generic[P, R]):
+    """A function that is also a tool: called, it is the function; given to a gate, it is the tool."""
+
+    def __init__(self, function: Callable[P, R], options: ToolOptions) -> None:
+        self._function = function
+        self._spec = _spec(function, options)
+        self.functions = _functions(function, options)
+        update_wrapper(self, function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._function(*args, **kwargs)
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return str(self._spec["name"])
+
+    def spec(self, *, tenant: str = SHARED, source: str = "python") -> ToolSpec:
+        """The tool's contract, for one tenant or for all."""
+        return ToolSpec(**self._spec, tenant=tenant, source=source)
+
+
+def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[P, R]]:
+    """Declare a function as a tool: `@tool(effect="read")`.
+
+    Schema and descriptions come from type hints and docstring. Raises `SpecInvalid` where the function has a parameter
+    without a type, `*args`, or a signature that does not fit an explicit `input_schema`.
+    """
+
+    def declare(function: Callable[P, R]) -> Declared[P, R]:
+        return Declared(function, options)
+
+    return declare
+
+
+_TUPLES = ("errors", "locks", "depends_on", "secrets", "facts")
+_AS_GIVEN = (
+    "name version title description use_when not_for localized output_check output_bytes_max external cancellable "
+    "chosen_by risk labels owner business_owner vendor cost timeout_ms retry concurrency approval_floor summary "
+    "promises"
+).split()
+
+
+def _spec(function: Callable[..., object], options: ToolOptions) -> dict[str, Any]:
+    """The fields of the `ToolSpec`, without its tenant and source."""
+    docs = read_docs(inspect.getdoc(function))
+    signature = _signature(function, options, descriptions=docs.parameters)
+    given: Mapping[str, Any] = {**options}
+    fields = {
+        "name": name_of(function),
+        "description": docs.description,
+        **{name: given[name] for name in _AS_GIVEN if name in given},
+        **{name: tuple(given[name]) for name in _TUPLES if name in given},
+    }
+    if not fields["description"]:
+        raise SpecInvalid(f"{fields['name']}: it has no description; write a docstring")
+    return {
+        **fields,
+        **_derived(options),
+        "effect": _effect(fields["name"], options),
+        "input_schema": Document.of(signature.input_schema),
+        "output_schema": None if signature.output_schema is None else Document.of(signature.output_schema),
+        "parameters": signature.parameters,
+        "handler": Handler("python", f"{function.__module__}:{function.__qualname__}", fingerprint(function)),
+    }
+
+
+def _signature(function: Callable[..., object], options: ToolOptions, *, descriptions: Mapping[str, str]) -> Signature:
+    explicit = options.get("input_schema")
+    if explicit is not None:
+        check_fit(function, schema=explicit)
+        return Signature(dict(explicit), _output(options, None), (), conversions_of(function))
+    signature = read_signature(function, descriptions=descriptions)
+    return Signature(
+        signature.input_schema, _output(options, signature.output_schema), signature.parameters, signature.conversions
+    )
+
+
+def _output(options: ToolOptions, derived: dict[str, Json] | None) -> dict[str, Json] | None:
+    explicit = options.get("output_schema", derived)
+    return None if explicit is None else dict(explicit)
+
+
+def _effect(name: object, options: ToolOptions) -> Effect:
+    if "effect" not in options:
+        raise SpecInvalid(f"{name}: say its effect: read, idempotent_write, write or destructive")
+    try:
+        return Effect(options["effect"])
+    except ValueError:
+        raise SpecInvalid(f"{name}: effect is read, idempotent_write, write or destructive") from None
+
+
+def _derived(options: ToolOptions) -> dict[str, Any]:
+    """The fields that options say in a shorter form."""
+    compensate, evidence = options.get("compensate", ""), options.get("evidence", EvidenceRule())
+    resource = options.get("resource")
+    lifetime_s = options.get("key_lifetime_s", IdempotencyRule().lifetime_s)
+    examples = options.get("examples", {}).items()
+    return {
+        "idempotency": IdempotencyRule(
+            tuple(options.get("key", ())), options.get("caller_key_required", False), lifetime_s
+        ),
+        "resource": None if resource is None else ResourceRule(*resource, resolved="resolve" in options),
+        "reconcile": "reconcile" in options,
+        "precondition": "precondition" in options,
+        "compensate": compensate if isinstance(compensate, str) else name_of(compensate),
+        "roles": frozenset(options.get("roles", ())),
+        "evidence": EvidenceRule(evidence) if isinstance(evidence, EvidenceKind) else evidence,
+        "examples": tuple(Example(title, Document.of(dict(arguments))) for title, arguments in examples),
+    }
+
+
+def _functions(function: Callable[..., object], options: ToolOptions) -> Functions:
+    compensate = options.get("compensate")
+    return Functions(
+        handler=function,
+        reconcile=options.get("reconcile"),
+        precondition=options.get("precondition"),
+        resolver=options.get("resolve"),
+        compensate=compensate if callable(compensate) else None,
+        conversions=conversions_of(function),
+    )

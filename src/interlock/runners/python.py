@@ -1,0 +1,179 @@
+"""Runs Python functions: async ones in place, sync ones in a bounded pool of threads.
+
+Total: whatever a function does becomes an outcome. Only a cancellation by the caller gets out; at its deadline a call
+that is still in a thread answers instead, with a tail that completes when the thread does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from interlock.core.errors import SpecInvalid
+from interlock.core.faults import TIMED_OUT
+from interlock.core.functions import Functions
+from interlock.core.operation import Operation
+from interlock.core.outcome import Failed, Outcome, Succeeded
+from interlock.core.refusals import Code
+from interlock.core.resource import Resource
+from interlock.core.tool import ToolSpec, spec_digest
+from interlock.ports import Attempt, Invocation
+from interlock.runners.python_function import Misfit, PythonFunction, check_parameters, read_function
+from interlock.runners.python_outcome import failure_of, outcome_of, precondition_of, reconciled_of, resource_of
+from interlock.runners.threads import PoolFull, StillRunning, Threads
+
+T = TypeVar("T")
+Read = Callable[[object], T]
+
+LOG = logging.getLogger("interlock.tools")
+
+_FULL = Failed(
+    Code.TOOL_UNAVAILABLE,
+    "Too many calls are running at present.",
+    retryable=True,
+    retry_after_s=1.0,
+    nothing_happened=True,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The functions of one tool version."""
+
+    handler: PythonFunction
+    reconcile: PythonFunction | None
+    precondition: PythonFunction | None
+    resolver: PythonFunction | None
+
+
+class PythonRunner:
+    """Runs the functions bound to it, by the digest of the spec that they were declared for.
+
+    `redact` cleans the text of a stack trace before it goes to the log `interlock.tools`, the only place it goes to.
+    """
+
+    def __init__(self, *, redact: Callable[[str], str], threads: Threads | None = None) -> None:
+        self._redact = redact
+        self._threads = threads or Threads()
+        self._bound: dict[str, Bound] = {}
+
+    def bind(self, spec: ToolSpec, *, functions: Functions) -> None:
+        """Bind a tool's functions to its spec. Raises `SpecInvalid` where they do not fit it."""
+        schema = spec.input_schema.value
+        properties = schema.get("properties") if isinstance(schema, dict) else None
+        known = frozenset(properties) if isinstance(properties, dict) else frozenset()
+        check_parameters(functions.handler, properties=known, name=spec.name)
+        if (spec.reconcile and not functions.reconcile) or (spec.precondition and not functions.precondition):
+            raise SpecInvalid(f"{spec.name}: it declares a reconcile or precondition function, but none was given")
+        beside = [functions.reconcile, functions.precondition, functions.resolver]
+        self._bound[spec_digest(spec)] = Bound(
+            read_function(functions.handler, conversions=functions.conversions, all_names=True),
+            *[each and read_function(each, conversions=functions.conversions, all_names=False) for each in beside],
+        )
+
+    def close(self) -> None:
+        """Let idle threads end."""
+        self._threads.close()
+
+    async def run(self, invocation: Invocation) -> Attempt:
+        """One attempt."""
+        bound = self._bound.get(invocation.operation.tool.digest)
+        if bound is None:
+            name = invocation.operation.spec.name
+            return Attempt(Failed(Code.TOOL_UNAVAILABLE, f"The code of {name} is not loaded.", nothing_happened=True))
+        if bound.handler.is_async:
+            return Attempt(await self._here(bound.handler, invocation=invocation, read=outcome_of))
+        outcome, tail = await self._in_thread(bound.handler, invocation=invocation, read=outcome_of)
+        return Attempt(outcome, tail)
+
+    async def precondition(self, invocation: Invocation) -> Failed | None:
+        """The reason why the operation must not start; anything but a clear yes is one."""
+        bound = self._bound.get(invocation.operation.tool.digest)
+        if bound is None or bound.precondition is None:
+            return None
+        outcome = await self._result(bound.precondition, invocation=invocation, read=precondition_of)
+        if isinstance(outcome, Succeeded):
+            return None
+        told = isinstance(outcome, Failed) and outcome.code in (Code.PRECONDITION_FAILED, Code.TOOL_ERROR)
+        message = outcome.message if isinstance(outcome, Failed) and told else "A condition could not be checked."
+        return Failed(Code.PRECONDITION_FAILED, message, nothing_happened=True)
+
+    async def reconcile(self, invocation: Invocation) -> Outcome | None:
+        """Whether it happened, as the tool's look-up says; None where it raises."""
+        bound = self._bound.get(invocation.operation.tool.digest)
+        if bound is None or bound.reconcile is None:
+            return None
+        outcome = await self._result(bound.reconcile, invocation=invocation, read=reconciled_of)
+        told = not isinstance(outcome, Failed) or outcome.code in (Code.TOOL_ERROR, Code.OUTPUT_INVALID)
+        return outcome if told else None
+
+    async def resolve(self, operation: Operation) -> Resource | None:
+        """The resource as the tool's resolver knows it."""
+        bound = self._bound.get(operation.tool.digest)
+        if bound is None or bound.resolver is None:
+            return None
+        deadline_s = asyncio.get_running_loop().time() + operation.spec.timeout_ms / 1_000
+        asking = Invocation(operation, "", operation.key or "", 0, deadline_s)
+        found = await self._result(bound.resolver, invocation=asking, read=resource_of)
+        return None if isinstance(found, Failed) else found
+
+    async def _result(self, function: PythonFunction, *, invocation: Invocation, read: Read[T]) -> T | Failed:
+        if function.is_async:
+            return await self._here(function, invocation=invocation, read=read)
+        return (await self._in_thread(function, invocation=invocation, read=read))[0]
+
+    async def _here(self, function: PythonFunction, *, invocation: Invocation, read: Read[T]) -> T | Failed:
+        try:
+            work: Any = function.call(invocation)
+            return read(await work)
+        except asyncio.CancelledError as fault:
+            task = asyncio.current_task()
+            if task is None or task.cancelling():
+                raise
+            return self._failed(fault, invocation=invocation)  # the tool's own: nobody cancelled this call
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as fault:  # noqa: BLE001 - a tool may raise anything, SystemExit included
+            return self._failed(fault, invocation=invocation)
+
+    async def _in_thread(
+        self, function: PythonFunction, *, invocation: Invocation, read: Read[T]
+    ) -> tuple[T | Failed, Awaitable[T | Failed] | None]:
+        try:
+            work = self._threads.start(partial(self._there, function, invocation=invocation, read=read))
+        except PoolFull:
+            return _FULL, None
+        try:
+            return await asyncio.shield(work.outcome), None
+        except asyncio.CancelledError:
+            overdue = asyncio.get_running_loop().time() >= invocation.deadline_s
+            if work.withdraw():
+                if overdue:
+                    return _FULL, None
+                raise
+            if overdue:
+                return TIMED_OUT, work.outcome
+            raise StillRunning(work.outcome) from None
+
+    def _there(self, function: PythonFunction, *, invocation: Invocation, read: Read[T]) -> T | Failed:
+        """In a thread, where nothing at all may get out."""
+        try:
+            return read(function.call(invocation))
+        except BaseException as fault:  # noqa: BLE001 - a tool may raise anything, SystemExit included
+            return self._failed(fault, invocation=invocation)
+
+    def _failed(self, fault: BaseException, *, invocation: Invocation) -> Failed:
+        spec = invocation.operation.spec
+        if isinstance(fault, Misfit):
+            message = f"{fault} is not what the code of {spec.name} takes."
+            return Failed(Code.TOOL_ARGUMENT_INVALID, message, nothing_happened=True)
+        text = "".join(traceback.format_exception(fault))
+        for secret in invocation.secrets.values():
+            text = text.replace(secret, "[redacted]") if secret else text
+        LOG.error("%s, operation %s: %s", spec.name, invocation.operation_id, self._redact(text))
+        return failure_of(fault, spec=spec)
