@@ -15,6 +15,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+import re2
+
+from interlock.core.errors import RedactionInvalid
+
+Confirm = Callable[[bytes], bool]
+
 GAP = r"[ _.\-]{0,2}"
 _BLANK = r"(?:\s|\\[fnrt])*"
 _SEPARATOR = "(?:[:=]|：)"
@@ -36,7 +42,7 @@ class Rule:
     name: str
     trigger: str
     find: str
-    confirm: Callable[[bytes], bool] | None = None
+    confirm: Confirm | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,67 @@ def is_secret_name(name: str, vocabulary: Vocabulary) -> bool:
     secret, spared = _name_patterns(vocabulary)
     end = name[-80:].lower()
     return secret.search(end) is not None and spared.search(end) is None
+
+
+@dataclass(frozen=True, slots=True)
+class Expressions:
+    """A vocabulary, compiled. `unscanned`: there are rules that `scan` cannot speak for."""
+
+    scan: re2.Set
+    finds: tuple[tuple[re2._Regexp, Confirm | None], ...]
+    assignments: tuple[re2._Regexp, ...]
+    unscanned: bool
+
+
+@lru_cache(maxsize=64)
+def expressions(vocabulary: Vocabulary) -> Expressions:
+    """The compiled vocabulary; RedactionInvalid where a rule of the user's is no usable RE2 expression."""
+    rules = vocabulary.rules
+    names = vocabulary.has_names
+    triggers = [rule.trigger for rule in rules if rule.trigger] + ([name_trigger(vocabulary)] if names else [])
+    forms = (assignment(vocabulary), option(vocabulary)) if names else ()
+    return Expressions(
+        scan=compile_set([trigger.encode() for trigger in triggers]),
+        finds=tuple((_compile_find(rule), rule.confirm) for rule in rules),
+        assignments=tuple(compile_bytes(form.encode()) for form in forms),
+        unscanned=any(not rule.trigger for rule in rules),
+    )
+
+
+def compile_bytes(expression: bytes) -> re2._Regexp:
+    """An expression over bytes."""
+    return re2.compile(expression, _options(len(expression)))
+
+
+def compile_set(alternatives: list[bytes]) -> re2.Set:
+    """A quick search over bytes that says whether any alternative is there."""
+    scan = re2.Set.SearchSet(_options(sum(map(len, alternatives))))
+    for each in alternatives:
+        scan.Add(each)
+    scan.Compile()
+    return scan
+
+
+def _options(size: int) -> re2.Options:
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    options.max_mem = (32 << 20) + 512 * size
+    return options
+
+
+def _compile_find(rule: Rule) -> re2._Regexp:
+    if rule.trigger:
+        return compile_bytes(rule.find.encode())
+    options = _options(len(rule.find))
+    options.encoding = re2.Options.Encoding.UTF8
+    try:
+        found = re2.compile(rule.find.encode(), options)
+    except re2.error as fault:
+        raise RedactionInvalid(f"The redaction {rule.name} is not an RE2 expression: {fault}") from None
+    if found.search(b"") is not None:
+        raise RedactionInvalid(f"The redaction {rule.name} matches an empty text, so it would mask everything.")
+    return found
 
 
 def name_expression(vocabulary: Vocabulary) -> str:

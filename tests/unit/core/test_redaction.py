@@ -193,6 +193,8 @@ def test_secrets_can_be_added_without_changing_the_first_redactor() -> None:
     both = first.with_secrets(["second-secret"])
     assert both.text("first-secret second-secret tax=1") == f"{MASK} {MASK} tax={MASK}"
     assert first.text("second-secret") == "second-secret"
+    assert both.with_secrets(["first-secret", "second-secret"]) is both
+    assert repr(both) == "<Redactor of 2 known secrets>"
 
 
 @pytest.mark.parametrize("pattern", [r"^EMP-\d{4}$", r"\bEMP-\d{4}\b", r"员工\d{4}|EMP-\d+"])
