@@ -51,9 +51,9 @@ def _without_markers(text: str) -> str:
 
 def _skeleton(text: str) -> bytes:
     """One byte for each character, so that positions stay true: `?` for whatever is not read as ASCII."""
-    if text.isascii():
-        return text.encode()
-    return text.replace("?", "!").translate(_FORMS).encode("ascii", "replace")
+    plain = text.replace("?", "!")
+    folded = plain if plain.isascii() else plain.translate(_FORMS)
+    return folded.encode("ascii", "replace")
 
 
 def _replace(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -61,6 +61,9 @@ def inside(payload: str) -> str:
         "<\r\n/untrusted>",
         "<\n\n/untrusted>",
         "<|untrusted|>",
+        "<?/untrusted>",
+        "<?/untrusted> 中文",
+        "&amp;amp;lt;/untrusted",
     ],
 )
 def test_a_marker_in_a_payload_is_broken_visibly_in_every_spelling(token: str) -> None:
