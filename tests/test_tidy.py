@@ -14,7 +14,7 @@ from tests.tidy.source import Fault, Source, load
 
 ROOT = Path(__file__).resolve().parents[1]
 
-LIMITS = sizes.Limits(file_lines=400, function_lines=50, complexity=15, nesting=3, parameters=5, positional=1)
+LIMITS = sizes.Limits(file_lines=400, function_lines=50, complexity=15, nesting=3, parameters=5, positional=3)
 
 # A file (`path`) or one name in it (`path::Class.method`) that may break a rule, and why.
 EXCEPTIONS: Mapping[tuple[str, str], str] = {}
@@ -27,7 +27,7 @@ ROOMS = layering.Rooms(
             "core": set[str](),
             "settings": {"core"},
             "ports": {"core"},
-            "runtime": {"core", "ports"},
+            "runtime": {"core", "ports", "settings"},
             "loop": {"core", "ports", "runtime"},
             "importers": {"core", "ports", "runtime"},
             "store": {"core", "ports", "settings"},
@@ -35,6 +35,9 @@ ROOMS = layering.Rooms(
             "telemetry": {"core", "ports", "settings"},
             "engines": {"core", "ports", "settings", "loop"},
             "models": {"core"},
+            "declare": {"core"},
+            "keys": {"core"},
+            "system": {"core"},
             "doors": set[str](),
             "doors/*": CALLERS,
             "doors/cli": {*CALLERS, "assemble"},
@@ -65,10 +68,13 @@ BANS = bans.Bans(
     lazy_imports={
         "src/interlock/assemble.py": "optional dependencies are imported where they are chosen",
         "src/interlock/__init__.py": "`import interlock` stays under 0.2 s",
+        "src/interlock/keys.py": "the signing library is loaded only where something is signed",
         "src/interlock/doors/cli/": "a command pays only for what it uses",
     },
     broad_except={
         "src/interlock/runtime/gate.py": "whatever happens to a call, it ends in one observation",
+        "src/interlock/runtime/look.py": "a host's resolvers and fact sources may raise anything; what is missing denies",
+        "src/interlock/core/policy": "an engine that breaks, panics included, must not allow",
         "src/interlock/runners/": "a tool may raise anything; it becomes an outcome here",
         "src/interlock/doors/": "whatever happens to a request, the caller gets an answer",
     },

@@ -1,0 +1,203 @@
+"""The composition root, the only importer of adapters: wires stores, runners and keys to the runtime."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from interlock.core.budget import ScopeKey, Usage
+from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
+from interlock.core.errors import SettingsInvalid
+from interlock.core.observation import Observation
+from interlock.core.policy import PolicySource
+from interlock.core.redaction import Redactor
+from interlock.keys import Keys, KeySigner, key_file
+from interlock.ports import Clock, Entropy, FactSource, Principals, Secrets, Signer
+from interlock.runners.python import PythonRunner
+from interlock.runtime.approvals import ApprovalDesk
+from interlock.runtime.audit import AuditDesk
+from interlock.runtime.batch import call_many
+from interlock.runtime.catalogue import Registry
+from interlock.runtime.gate import Gate as Walk
+from interlock.runtime.policies import PolicyDesk
+from interlock.runtime.records import Records
+from interlock.runtime.recovery import RecoveryDesk
+from interlock.runtime.views import Views
+from interlock.runtime.world import World
+from interlock.settings import Settings
+from interlock.store.memory import MemoryStore
+from interlock.system import SystemClock, SystemEntropy
+
+if TYPE_CHECKING:
+    from interlock.declare import Declared
+    from interlock.store.sqlite import SqliteStore
+
+MEMORY = ":memory:"
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """What the embedding program may bring of its own; each has a plain default.
+
+    `keys` sign the audit log and key its digests (default: a file beside the store, readable by its owner only); a
+    `signer` of its own replaces the first. `facts` are for policies (`fact_names` says which there are), `principals`
+    say who a requester is today, `secrets` are credentials for handlers. `seal` is a 32-byte key: with it operations,
+    results and payloads are encrypted at rest.
+    """
+
+    keys: Keys | None = None
+    signer: Signer | None = None
+    facts: FactSource | None = None
+    fact_names: frozenset[str] = frozenset()
+    principals: Principals | None = None
+    secrets: Secrets | None = None
+    seal: bytes | None = None
+    clock: Clock | None = None
+    entropy: Entropy | None = None
+
+
+PLAIN = Host()
+
+
+class Gate(Walk):
+    """An open Interlock: the gate, with the desks around it. `async with Gate.open(...) as gate:`"""
+
+    def __init__(
+        self, world: World, settings: Settings, *, views: Views, records: Records, python: PythonRunner
+    ) -> None:
+        super().__init__(world, settings, views=views, records=records)
+        self._python = python
+        self._loop = asyncio.get_running_loop()
+        self._host = Principal(settings.tenant, "host", PrincipalKind.SERVICE, frozenset({"operator", "auditor"}))
+        self.approvals = ApprovalDesk(self, world, records)
+        self.catalogue = Registry(world, views=views, records=records)
+        self.policies = PolicyDesk(world, self._looker, views=views, records=records)
+        self.audit = AuditDesk(world, records)
+        self.recovery = RecoveryDesk(self, world, records)
+
+    @classmethod
+    @asynccontextmanager
+    async def open(
+        cls,
+        path: str | Path = MEMORY,
+        *,
+        tools: Iterable[Declared[..., object]] = (),
+        policies: str | Path | Iterable[PolicySource] | None = None,
+        settings: Settings | None = None,
+        host: Host = PLAIN,
+    ) -> AsyncIterator[Gate]:
+        """Open a store (`:memory:` or a SQLite file), publish `tools`, put `policies` in force, recover; then close.
+
+        `policies` is a folder of `.cedar` files, or sources; None keeps what the store has. Raises `SettingsInvalid`,
+        `SpecInvalid`, `PolicyInvalid` or `StoreError` before anything can be called.
+        """
+        keys = host.keys or (Keys.random() if str(path) == MEMORY else key_file(Path(f"{path}.key")))
+        store = await _open_store(str(path), host, keys)
+        try:
+            gate = _wired(cls, store, settings or Settings(), host=host, keys=keys)
+            await gate.begin(tuple(tools), policies)
+            try:
+                yield gate
+            finally:
+                await gate.close()
+        finally:
+            await store.close()
+
+    async def begin(
+        self, tools: Sequence[Declared[..., object]], policies: str | Path | Iterable[PolicySource] | None
+    ) -> None:
+        """Publish, put in force, recover: what `open` does before it hands the gate out."""
+        specs = []
+        for tool in tools:
+            spec = tool.spec()
+            self._python.bind(spec, functions=tool.functions)
+            specs.append(spec)
+        await self.catalogue.register(specs, by=self._host)
+        if policies is not None:
+            sources = read_policies(policies) if isinstance(policies, str | Path) else tuple(policies)
+            await self.policies.save(sources, by=self._host)
+        await self.recovery.recover()
+
+    async def call_many(
+        self,
+        calls: Sequence[ToolCall],
+        *,
+        principal: Principal,
+        run: str | None = None,
+        task: str | None = None,
+        turn: int = 0,
+    ) -> tuple[Observation, ...]:
+        """Calls that a model proposed together, one observation each, in order: reads side by side, effects in turn."""
+        return await self.propose_many(calls, Caller(principal, run=run, task=task, turn=turn))
+
+    async def propose_many(self, calls: Sequence[ToolCall], caller: Caller) -> tuple[Observation, ...]:
+        """The same, for a caller of whom more is known. The place in `calls` is the position in the turn."""
+        return await call_many(self, calls, caller, view=self._views.current)
+
+    def call_sync(
+        self,
+        call: ToolCall,
+        *,
+        principal: Principal,
+        run: str | None = None,
+        task: str | None = None,
+        key: str | None = None,
+    ) -> Observation:
+        """`call`, for code on another thread than the event loop's."""
+        calling = self.call(call, principal=principal, run=run, task=task, key=key)
+        return asyncio.run_coroutine_threadsafe(calling, self._loop).result()
+
+    async def usage(self, tenant: str) -> tuple[tuple[ScopeKey, Usage], ...]:
+        """What was spent, by scope."""
+        return await self._world.ledger.usage(tenant)
+
+    async def close(self) -> None:
+        """Wait for calls on their way, then sign where the audit log stands."""
+        await super().close()
+        self._python.close()
+        await self.audit.seal()
+
+
+def read_policies(folder: str | Path) -> tuple[PolicySource, ...]:
+    """The `.cedar` files of a folder, by name. Raises `SettingsInvalid` where there is none."""
+    files = sorted(Path(folder).glob("*.cedar"))
+    if not files:
+        raise SettingsInvalid(f"there is no .cedar file in {folder}; `interlock init` writes a starter policy")
+    return tuple(PolicySource(file.stem, file.read_text(encoding="utf-8")) for file in files)
+
+
+def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Settings, *, host: Host, keys: Keys) -> Gate:
+    redactor = Redactor(settings.secrets)
+    python = PythonRunner(redact=redactor.text)
+    world = World(
+        calls=store,
+        approvals=store,
+        recovery=store,
+        catalogue=store,
+        audit=store,
+        ledger=store,
+        runners={"python": python},
+        clock=host.clock or SystemClock(),
+        entropy=host.entropy or SystemEntropy(),
+        signer=host.signer or KeySigner(keys.signing),
+        facts=host.facts,
+        principals=host.principals,
+        secrets=host.secrets,
+    )
+    views = Views(store, facts=host.fact_names)
+    records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)
+    return kind(world, settings, views=views, records=records, python=python)
+
+
+async def _open_store(path: str, host: Host, keys: Keys) -> MemoryStore | SqliteStore:
+    if path == MEMORY:
+        return MemoryStore()
+    if path.startswith(("postgres://", "postgresql://")):
+        raise SettingsInvalid("the PostgreSQL store is not part of this version; give a file for SQLite")
+    from interlock.store.sqlite import SqliteStore
+
+    return await SqliteStore.open(path, chain="", seal=None)

@@ -1,0 +1,392 @@
+"""What the runtime needs from the world, as Protocols of few methods; stores, runners and hosts provide them.
+
+Every write is one method, one transaction, one event, all or nothing. A store never decides: it guards what was
+decided, and says so when the guard no longer holds, whereupon the runtime looks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from interlock.core.approval import Approval, ApprovalState
+from interlock.core.budget import NOTHING, Amounts, Reservation, ScopeKey, Usage
+from interlock.core.call import Principal
+from interlock.core.canonical import Json
+from interlock.core.catalogue import Lifecycle
+from interlock.core.chain import Head, Receipt
+from interlock.core.checkpoint import Checkpoint, Mark
+from interlock.core.decision import Prior
+from interlock.core.effect import CallEvent, CallState
+from interlock.core.journal import AuditQuery, AuditRecord, Event
+from interlock.core.labels import NO_LABELS, Labels
+from interlock.core.operation import Operation
+from interlock.core.outcome import Failed, Outcome
+from interlock.core.policy import PolicySource
+from interlock.core.resource import Resource
+from interlock.core.run import RunFacts
+
+# --- calls ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One read before a decision. A key whose lifetime is over at `at_us` is free again: it has no prior call."""
+
+    tenant: str
+    key: str | None
+    run: str | None
+    scopes: tuple[ScopeKey, ...]
+    at_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the store knows: the prior call under the key, the run, and one usage per scope asked for."""
+
+    prior: Prior | None
+    run: RunFacts | None
+    usage: tuple[Usage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOperation:
+    """A frozen operation as it is kept, to be resumed, recovered or replayed. `sealed` is JSON bytes (a payload).
+
+    `sealed` holds principal, arguments, call, caller and resource; the rest are its indexes.
+    """
+
+    id: str
+    tenant: str
+    tool: str
+    source: str
+    version: str
+    spec_digest: str
+    digest: str
+    model_digest: str
+    principal: str
+    call_id: str
+    sealed: bytes
+    key: str | None = None
+    run: str | None = None
+    task: str | None = None
+    repeatable: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """All that one claim takes, all or nothing.
+
+    Guards: no live or finished call holds `operation.key` (unless it is `continues`, which is unknown); every
+    reservation fits; `approval` is granted, unexpired at `at_us`, and bound to `operation.digest`; the tool's epoch
+    in the store is `epoch`; the run's version is `run_version` where given. The claim uses up the approval, voids
+    other pending approvals of the same key, joins `ceiling` into the run's labels and adds the tool to its history at
+    once.
+
+    `fused`: a read without key or approval that may be held in memory and written together with its settlement, as one
+    event; a store that cannot prove that no other process shares its budgets and runs claims it durably instead. A
+    fused intent has no event: a read needs no durable intent, and its one record is written when it is settled.
+    """
+
+    operation: StoredOperation
+    event: Event | None
+    reservations: tuple[Reservation, ...]
+    epoch: int
+    at_us: int
+    lifetime_us: int
+    ceiling: Labels = NO_LABELS
+    run_version: int | None = None
+    approval: str | None = None
+    continues: str | None = None
+    fused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The right to execute one operation once: fenced, and lost when the lease is."""
+
+    operation_id: str
+    tenant: str
+    fence: int
+
+
+class NotClaimed(StrEnum):
+    """Which guard no longer held. The runtime looks again, at most five times."""
+
+    EPOCH = "epoch"
+    RUN = "run"
+    KEY = "key"
+    BUDGET = "budget"
+    APPROVAL = "approval"
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What came of a claim. `spent` replaces what was held, for every scope of the claim; `labels` join the run."""
+
+    claim: Claim
+    what: CallEvent
+    event: Event
+    at_us: int
+    observation: bytes | None
+    spent: Amounts = NOTHING
+    labels: Labels = NO_LABELS
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A record that claims nothing: a refusal, a replay. `charges` are added to usage without a guard."""
+
+    event: Event
+    charges: tuple[Reservation, ...] = ()
+    run: str | None = None
+    labels: Labels = NO_LABELS
+
+
+class Calls(Protocol):
+    """Calls, from look to settle. Owned by `runtime.gate`.
+
+    A write that was handed over is carried out even when who awaits it is cancelled.
+    """
+
+    async def look(self, look: Look) -> Seen:
+        """One consistent read."""
+
+    async def claim(self, intent: Intent) -> Claim | NotClaimed:
+        """Take everything the intent names, durably, or nothing."""
+
+    async def settle(self, settlement: Settlement) -> Receipt | None:
+        """Write the outcome and release the hold, durably. None: the claim's fence is no longer the newest."""
+
+    async def record(self, entry: Entry) -> Receipt:
+        """Write a record that claims nothing."""
+
+
+# --- approvals --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """A question to people, with the frozen operation that will run. Charges count the proposal."""
+
+    approval: Approval
+    operation: StoredOperation
+    event: Event
+    charges: tuple[Reservation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalChange:
+    """A guarded step of one approval: nothing is written unless it is still in `expected` at its state and votes."""
+
+    expected: Approval
+    changed: Approval
+    event: Event
+
+
+class Approvals(Protocol):
+    """Approvals and the operations they hold. Owned by `runtime.approvals`."""
+
+    async def ask(self, asking: Asking) -> tuple[Approval, Receipt]:
+        """Store the question; an identical one (same key and binding, still pending) is given back instead."""
+
+    async def approval(self, tenant: str, approval_id: str) -> tuple[Approval, StoredOperation] | None:
+        """One approval with its operation."""
+
+    async def approvals(self, tenant: str, state: ApprovalState | None = None) -> tuple[Approval, ...]:
+        """All of a tenant, oldest first."""
+
+    async def change(self, change: ApprovalChange) -> Receipt | None:
+        """Vote, withdraw, expire or void. None: it has changed meanwhile. A denial joins the run's `denied`."""
+
+
+# --- recovery ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OpenCall:
+    """A call as recovery finds it. `orphaned`: the worker that claimed it is gone."""
+
+    operation: StoredOperation
+    state: CallState
+    fence: int
+    claimed_at_us: int
+    orphaned: bool
+    observation: bytes | None = None
+
+
+class Recovery(Protocol):
+    """Calls whose worker died, or whose outcome is unknown. Owned by `runtime.recovery`."""
+
+    async def open_calls(self, tenant: str | None = None) -> tuple[OpenCall, ...]:
+        """Every claimed or unknown call, oldest first."""
+
+    async def take_over(self, found: OpenCall, event: Event) -> Claim | None:
+        """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster."""
+
+    async def find(self, tenant: str, operation_id: str) -> OpenCall | None:
+        """One claimed, unknown or settled call; sees every write that was handed over before."""
+
+
+# --- catalogue and policies -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A published version as it is stored. `spec` is canonical JSON."""
+
+    tenant: str
+    source: str
+    name: str
+    version: str
+    digest: str
+    state: Lifecycle
+    spec: bytes
+    replacement: str = ""
+
+
+class CatalogueStore(Protocol):
+    """Published versions and the epoch that guards claims. Owned by `runtime.catalogue`."""
+
+    async def versions(self) -> tuple[int, tuple[Registered, ...]]:
+        """The epoch, and every version, oldest first."""
+
+    async def publish(self, found: tuple[Registered, ...], event: Event) -> int:
+        """Insert or move versions as one change; the new epoch. A digest never changes: `VersionExists`."""
+
+    async def policies(self) -> tuple[int, tuple[PolicySource, ...]]:
+        """The epoch, and every policy source."""
+
+    async def save_policies(self, sources: tuple[PolicySource, ...], event: Event) -> int:
+        """Replace all sources of the tenants named in `sources`; the new epoch (unchanged where nothing changed)."""
+
+    async def epoch(self) -> int:
+        """The present epoch, from memory where no other process can have changed it."""
+
+
+# --- audit ------------------------------------------------------------------------------------------------------------
+
+
+class Audit(Protocol):
+    """The chains. Owned by `runtime.audit`."""
+
+    async def records(self, query: AuditQuery) -> tuple[AuditRecord, ...]:
+        """Records in order of chain and sequence, with payloads where kept, at most `query.limit`."""
+
+    async def heads(self) -> tuple[Head, ...]:
+        """Where every chain stands."""
+
+    async def append(self, event: Event) -> Receipt:
+        """An act of the control plane."""
+
+    async def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """All of them, by number."""
+
+    async def checkpoint(self, draw: Callable[[tuple[Head, ...], Mark], Checkpoint]) -> Checkpoint:
+        """Write the checkpoint that `draw` makes and signs of the heads and the last mark at that moment."""
+
+
+class Ledger(Protocol):
+    """What was spent. Owned by `runtime.gate`'s callers that report."""
+
+    async def usage(self, tenant: str) -> tuple[tuple[ScopeKey, Usage], ...]:
+        """Every usage row of a tenant."""
+
+
+# --- execution --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """One attempt at one operation, as a runner gets it. `deadline_s` is on the event loop's clock.
+
+    `secrets` are values by name; they reach the tool's code only. `key` and `fence` travel to tools that can use them.
+    """
+
+    operation: Operation
+    operation_id: str
+    key: str
+    fence: int
+    deadline_s: float
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """What one attempt came to. `tail` completes with the late outcome of work that could not be stopped."""
+
+    outcome: Outcome
+    tail: Awaitable[Outcome] | None = None
+
+
+class Runner(Protocol):
+    """Runs one kind of handler. Total: whatever the tool's code does becomes an outcome; only cancellation escapes."""
+
+    async def run(self, invocation: Invocation) -> Attempt:
+        """One attempt, bounded by its deadline."""
+
+    async def precondition(self, invocation: Invocation) -> Failed | None:
+        """The tool's business condition, checked just before the effect."""
+
+    async def reconcile(self, invocation: Invocation) -> Outcome | None:
+        """Look up whether the operation happened; None: this tool cannot tell."""
+
+    async def resolve(self, operation: Operation) -> Resource | None:
+        """The resource with attributes and version, where the tool has a resolver."""
+
+
+# --- host -------------------------------------------------------------------------------------------------------------
+
+
+class FactSource(Protocol):
+    """Facts from outside, for policies. Owned by `runtime.look`."""
+
+    async def fetch(self, names: frozenset[str], operation: Operation) -> Mapping[str, Json]:
+        """As many of the named facts as arrive in time; a missing one denies."""
+
+
+class Principals(Protocol):
+    """Who a principal is today: groups are resolved anew when a waiting call resumes."""
+
+    async def current(self, principal: Principal) -> Principal | None:
+        """The principal as of now; None: no longer known."""
+
+
+class Secrets(Protocol):
+    """Credentials, per principal or tenant, for handlers only."""
+
+    async def fetch(self, names: tuple[str, ...], principal: Principal) -> Mapping[str, str]:
+        """The named secrets; a missing one is absent."""
+
+
+class Clock(Protocol):
+    """Time."""
+
+    def now_us(self) -> int:
+        """Microseconds since 1970 UTC."""
+
+    def monotonic_s(self) -> float:
+        """Seconds on a clock that never goes back; the event loop's."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+
+
+class Entropy(Protocol):
+    """Randomness."""
+
+    def bytes(self, count: int) -> bytes:
+        """So many unguessable bytes."""
+
+
+class Signer(Protocol):
+    """Signs checkpoints of the audit log."""
+
+    def sign(self, message: bytes) -> bytes:
+        """An Ed25519 signature."""
+
+    def public_key(self) -> bytes:
+        """The raw 32 bytes."""

@@ -1,0 +1,149 @@
+"""Reads, proves and exports the audit log; reading is itself authorized, and an export is itself on record."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import replace
+
+from interlock.core.audit_entry import decode_entry
+from interlock.core.audit_log import LogItem, LogReading, Verified, records_of
+from interlock.core.call import Principal
+from interlock.core.chain import Break, Damage, Head, PayloadCheck, explained, verify_payload
+from interlock.core.checkpoint import Checkpoint, Mark, Span, draw_up, signed, spans
+from interlock.core.decision import Deny
+from interlock.core.export import export_lines
+from interlock.core.export_lines import Kept, Shown
+from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
+from interlock.core.refusals import Code
+from interlock.core.signing import fingerprint
+from interlock.runtime.records import Records
+from interlock.runtime.world import World
+
+PAGE = 2_000
+"""How many records are read at once."""
+
+AUDITORS = frozenset({"auditor", "operator"})
+"""Groups whose members may read their tenant's log."""
+
+
+class AuditDesk:
+    """What people do with the audit log. Every method reads within the tenant of `by`."""
+
+    def __init__(self, world: World, records: Records) -> None:
+        self._world = world
+        self._records = records
+
+    async def query(self, query: AuditQuery, *, by: Principal) -> tuple[AuditRecord, ...] | Deny:
+        """Records of the tenant of `by` that match, with their redacted record and without what is sealed."""
+        refused = _may_not_read(by)
+        if refused is not None:
+            return refused
+        found = await self._world.audit.records(replace(query, tenant=by.tenant))
+        return tuple(_unsealed(each) for each in found)
+
+    async def checkpoint(self) -> Checkpoint:
+        """Sign where every chain stands now."""
+        key = fingerprint(self._world.signer.public_key())
+
+        def draw(heads: tuple[Head, ...], after: Mark) -> Checkpoint:
+            drawn = draw_up(heads, after=after, time_us=self._world.clock.now_us(), key_fingerprint=key)
+            return signed(drawn, signature=self._world.signer.sign(drawn.statement))
+
+        return await self._world.audit.checkpoint(draw)
+
+    async def seal(self) -> None:
+        """Sign where the log stands, unless the last checkpoint says so already."""
+        heads = await self._world.audit.heads()
+        checkpoints = await self._world.audit.checkpoints()
+        signed_heads = frozenset(checkpoints[-1].heads) if checkpoints else frozenset()
+        if frozenset(heads) - signed_heads:
+            await self.checkpoint()
+
+    async def verify(
+        self, *, keys: frozenset[bytes] | None = None, outside: tuple[Head | Mark, ...] = ()
+    ) -> Verified | Break:
+        """Prove the whole log with every payload that is kept, or name the first break.
+
+        `keys` are the raw public keys that are trusted (default: this signer's), `outside` heads, receipts and marks
+        that were kept elsewhere: only they can show that the end was cut off or that all of it was written anew.
+        """
+        reading = LogReading(keys or frozenset({self._world.signer.public_key()}), outside=outside)
+        async for page in self._pages():
+            for index, item in enumerate(page):
+                broken = reading.take(item.record if isinstance(item, AuditRecord) else item)
+                if broken is not None:
+                    return explained(broken, rest=records_of(_bare(page[index + 1 :])))
+                altered = _altered(item) if isinstance(item, AuditRecord) else None
+                if altered is not None:
+                    return altered
+        return reading.finish()
+
+    async def export(self, *, by: Principal) -> tuple[bytes, ...] | Deny:
+        """The log for the tenant of `by` as lines that verify by themselves plus the key's fingerprint."""
+        refused = _may_not_read(by)
+        if refused is not None:
+            return refused
+        record = {"subject": "audit", "principal": by.id}
+        await self._world.audit.append(self._records.act(EventKind.EXPORTED, by.tenant, record))
+        await self.checkpoint()
+        items = [_shown(item) for item in [item async for page in self._pages() for item in page]]
+        keys = frozenset({self._world.signer.public_key()})
+        return tuple(export_lines(items, tenant=self._records.key(by.tenant).mark, keys=keys))
+
+    async def _pages(self) -> AsyncIterator[Sequence[AuditRecord | Checkpoint]]:
+        """The log as it is proved: records up to a checkpoint, the checkpoint, and so on, then the unsigned rest."""
+        before: Checkpoint | None = None
+        for checkpoint in await self._world.audit.checkpoints():
+            for span in spans(checkpoint, after=before):
+                async for page in self._span(span):
+                    yield page
+            yield (checkpoint,)
+            before = checkpoint
+        signed_to = {head.chain: head.sequence for head in before.heads} if before else {}
+        for head in await self._world.audit.heads():
+            async for page in self._span(Span(head.chain, signed_to.get(head.chain, 0), head.sequence)):
+                yield page
+
+    async def _span(self, span: Span) -> AsyncIterator[Sequence[AuditRecord]]:
+        after = span.after
+        while after < span.through:
+            query = AuditQuery(after=(span.chain, after), limit=min(PAGE, span.through - after))
+            page = [each for each in await self._world.audit.records(query) if each.record.chain == span.chain]
+            if not page:
+                return
+            yield page
+            after = page[-1].record.sequence
+
+
+def _bare(items: Sequence[AuditRecord | Checkpoint]) -> Iterator[LogItem]:
+    return (item.record if isinstance(item, AuditRecord) else item for item in items)
+
+
+def _shown(item: AuditRecord | Checkpoint) -> Shown | Checkpoint:
+    if isinstance(item, Checkpoint):
+        return item
+    return Shown(item.record, tuple((each.name, Kept(each.salt, each.data)) for each in item.payloads))
+
+
+def _altered(item: AuditRecord) -> Break | None:
+    """The break of a record whose chain is whole but one of whose payloads is not what was committed to."""
+    entry = decode_entry(item.record.body)
+    commitments = dict(entry.commitments) if entry is not None else {}
+    for each in item.payloads:
+        committed = commitments.get(each.name, "")
+        if verify_payload(committed, salt=each.salt, payload=each.data) is not PayloadCheck.MATCHES:
+            says = f"the {each.name} of this record is not what was recorded"
+            return Break(Damage.EDITED, says, item.record.chain, item.record.sequence)
+    return None
+
+
+def _unsealed(item: AuditRecord) -> AuditRecord:
+    return replace(item, payloads=tuple(each for each in item.payloads if each.name == RECORD))
+
+
+def _may_not_read(by: Principal) -> Deny | None:
+    if by.groups & AUDITORS:
+        return None
+    return Deny(
+        Code.PERMISSION_DENIED, f"Reading the audit log takes one of these groups: {', '.join(sorted(AUDITORS))}."
+    )

@@ -1,0 +1,72 @@
+"""Runs calls that were proposed together: each gets its own result, in order, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from interlock.core.batch import Member, Place, member, places
+from interlock.core.call import Caller, ToolCall
+from interlock.core.decision import Deny, propose
+from interlock.core.observation import Observation, Status
+from interlock.core.operation import Operation
+from interlock.core.refusals import Code
+from interlock.core.view import View
+from interlock.runtime.gate import Gate
+
+SUCCEEDED = (Status.OK, Status.PARTIAL)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """One call of a batch with its place in it."""
+
+    call: ToolCall
+    caller: Caller
+    place: Place
+
+
+async def call_many(gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, view: View) -> tuple[Observation, ...]:
+    """One observation for each call, in proposed order. A fault of the store is raised once every call has ended.
+
+    The position of a call in its turn is its place in `calls`, so two equal calls of one turn are two effects.
+    """
+    callers = [replace(caller, position=caller.position + index) for index in range(len(calls))]
+    members = [_member(propose(call, each, view.catalogue)) for call, each in zip(calls, callers, strict=True)]
+    placed = [Placed(call, each, place) for call, each, place in zip(calls, callers, places(members), strict=True)]
+    tasks: list[asyncio.Task[Observation]] = []
+    for each in placed:
+        tasks.append(asyncio.create_task(_in_its_place(gate, each, tasks[:])))
+    try:
+        await asyncio.wait(tasks) if tasks else None
+    except asyncio.CancelledError:
+        await _cancel(tasks)
+        raise
+    return tuple([task.result() for task in tasks])
+
+
+async def _in_its_place(gate: Gate, placed: Placed, earlier: Sequence[asyncio.Task[Observation]]) -> Observation:
+    """The call, once those that it runs after have ended; refused where one that it needs has not succeeded."""
+    place = placed.place
+    if place.after:
+        await asyncio.wait([earlier[index] for index in place.after])
+    unmet = [index for index in sorted(place.needs) if not _succeeded(earlier[index])]
+    if unmet:
+        message = f"It depends on call {unmet[0] + 1} of this turn, which has not succeeded."
+        return await gate.refuse(placed.call, placed.caller, Deny(Code.DEPENDENCY_NOT_MET, message))
+    return await gate.propose(placed.call, placed.caller)
+
+
+def _succeeded(task: asyncio.Task[Observation]) -> bool:
+    return not task.cancelled() and task.exception() is None and task.result().status in SUCCEEDED
+
+
+def _member(operation: Operation | Deny) -> Member | None:
+    return None if isinstance(operation, Deny) else member(operation)
+
+
+async def _cancel(tasks: Sequence[asyncio.Task[Observation]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.wait(tasks)

@@ -1,0 +1,140 @@
+"""The catalogue as its operators use it: publish, find, list, freeze, retire; each act is on record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from interlock.core.call import Caller, Principal
+from interlock.core.canonical import canonical
+from interlock.core.catalogue import Lifecycle, Tool
+from interlock.core.errors import SpecInvalid, ToolUnknown, VersionExists
+from interlock.core.journal import EventKind
+from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
+from interlock.core.tool_compile import compile_tool
+from interlock.ports import Registered
+from interlock.runtime.records import Records
+from interlock.runtime.views import Views
+from interlock.runtime.world import World
+
+MOVES: Mapping[Lifecycle, frozenset[Lifecycle]] = {
+    Lifecycle.CANDIDATE: frozenset({Lifecycle.AVAILABLE, Lifecycle.QUARANTINED, Lifecycle.RETIRED}),
+    Lifecycle.AVAILABLE: frozenset({Lifecycle.RESTRICTED, Lifecycle.FROZEN, Lifecycle.QUARANTINED, Lifecycle.RETIRED}),
+    Lifecycle.RESTRICTED: frozenset({Lifecycle.AVAILABLE, Lifecycle.FROZEN, Lifecycle.QUARANTINED, Lifecycle.RETIRED}),
+    Lifecycle.FROZEN: frozenset({Lifecycle.AVAILABLE, Lifecycle.RESTRICTED, Lifecycle.RETIRED}),
+    Lifecycle.QUARANTINED: frozenset({Lifecycle.AVAILABLE, Lifecycle.RETIRED}),
+    Lifecycle.RETIRED: frozenset(),
+}
+"""Where a version may go from where it stands. Retired is for good."""
+
+
+class Registry:
+    """What is published. Owned by the gate's host."""
+
+    def __init__(self, world: World, *, views: Views, records: Records) -> None:
+        self._world = world
+        self._views = views
+        self._records = records
+
+    async def register(self, specs: Iterable[ToolSpec], *, by: Principal) -> tuple[ToolSpec, ...]:
+        """Publish versions as one change; those published already are left as they are.
+
+        Raises `VersionExists` where a published version would change, `SpecInvalid` where a name is taken by another
+        source or by a shared tool, `PolicyInvalid` where the policies do not fit a new version. Then nothing is
+        published.
+        """
+        wanted = tuple(specs)
+        _, versions = await self._world.catalogue.versions()
+        new = [spec for spec in wanted if _is_new(spec, versions)]
+        _refuse_clashes(wanted, versions)
+        tools = [compile_tool(spec) for spec in new]
+        for tool in tools:
+            self._views.current.policies.slice(tool.spec, tenant=tool.spec.tenant)
+        self._views.add(wanted)
+        if tools:
+            record = {"subject": new[0].name, "principal": by.id, "tools": [_named(tool) for tool in tools]}
+            event = self._records.act(EventKind.TOOL_REGISTERED, by.tenant, record)
+            await self._world.catalogue.publish(tuple(_registered(tool) for tool in tools), event)
+        await self._views.refresh()
+        return tuple(new)
+
+    def get(self, name: str, *, tenant: str = SHARED) -> Tool:
+        """The default version of a name. Raises `ToolUnknown`."""
+        tool = self._views.current.catalogue.find(tenant, name)
+        if tool is None:
+            raise ToolUnknown(f"there is no tool named {name!r}")
+        return tool
+
+    async def list_versions(self, name: str, *, tenant: str = SHARED) -> tuple[Registered, ...]:
+        """Every published version of a name, oldest first, callable here or not."""
+        _, versions = await self._world.catalogue.versions()
+        return tuple(each for each in versions if each.name == name and each.tenant in (tenant, SHARED))
+
+    def visible(self, caller: Caller) -> tuple[Tool, ...]:
+        """The tools that this caller may see: all but those that policy never lets it call."""
+        view = self._views.current
+        names = frozenset(view.visible(caller))
+        return tuple(tool for tool in view.catalogue.of(caller.principal.tenant) if tool.spec.name in names)
+
+    async def move(
+        self, name: str, state: Lifecycle, *, version: str | None = None, by: Principal, reason: str
+    ) -> Registered:
+        """Freeze, release, restrict, quarantine or retire a version (default: the newest). Takes hold at once.
+
+        Raises `ToolUnknown`, or `SpecInvalid` where it may not go there from where it stands.
+        """
+        found = [each for each in await self.list_versions(name, tenant=by.tenant) if version in (None, each.version)]
+        if not found:
+            raise ToolUnknown(f"there is no tool named {name!r}")
+        held = found[-1]
+        if state not in MOVES[held.state]:
+            raise SpecInvalid(f"{name} {held.version} is {held.state.value} and cannot become {state.value}")
+        moved = replace(held, state=state)
+        record = {
+            "subject": name,
+            "version": held.version,
+            "principal": by.id,
+            "from": held.state.value,
+            "to": state.value,
+            "reason": reason,
+        }
+        await self._world.catalogue.publish((moved,), self._records.act(EventKind.TOOL_MOVED, by.tenant, record))
+        await self._views.refresh()
+        return moved
+
+
+def _is_new(spec: ToolSpec, versions: Iterable[Registered]) -> bool:
+    for each in versions:
+        if (each.tenant, each.source, each.name, each.version) == spec.identity:
+            if each.digest != spec_digest(spec):
+                raise VersionExists(
+                    f"{spec.name} {spec.version} is published already and has changed since; give it a new version"
+                )
+            return False
+    return True
+
+
+def _refuse_clashes(wanted: Iterable[ToolSpec], versions: Iterable[Registered]) -> None:
+    """One name means one tool for every tenant that can see it."""
+    owners: dict[tuple[str, str], str] = {(each.tenant, each.name): each.source for each in versions}
+    for spec in wanted:
+        taken = owners.get((spec.tenant, spec.name))
+        if taken is not None and taken != spec.source:
+            raise SpecInvalid(f"{spec.name} is taken by a tool of the source {taken}")
+        owners[spec.tenant, spec.name] = spec.source
+    shared = {name for tenant, name in owners if tenant == SHARED}
+    for tenant, name in owners:
+        if tenant != SHARED and name in shared:
+            raise SpecInvalid(f"{name} is a shared tool; {tenant} cannot have another of that name")
+
+
+def _registered(tool: Tool) -> Registered:
+    spec = tool.spec
+    return Registered(
+        spec.tenant, spec.source, spec.name, spec.version, tool.digest, tool.state, canonical(spec_to_json(spec))
+    )
+
+
+def _named(tool: Tool) -> dict[str, str]:
+    spec = tool.spec
+    return {"name": spec.name, "version": spec.version, "source": spec.source, "spec": tool.digest}

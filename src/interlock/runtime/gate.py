@@ -1,0 +1,370 @@
+"""The gate: the only way to a tool.
+
+    look -> decide -> claim -> execute -> settle -> observe
+
+`decide` gives the good message, the claim gives the guarantee. A refused or waiting call never binds its key; a
+claimed one is settled whatever happens, and its record is durable before its observation is released.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import assert_never
+
+from interlock.core.approval import Approval
+from interlock.core.call import Caller, Principal, ToolCall
+from interlock.core.catalogue import Catalogue
+from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, mask, propose
+from interlock.core.effect import CallState, Effect
+from interlock.core.labels import NO_LABELS
+from interlock.core.limits import charges
+from interlock.core.observation import Observation, released, to_bytes
+from interlock.core.observe import Frame, observe, refused, replayed, waiting
+from interlock.core.operation import Operation
+from interlock.core.outcome import Outcome, Unknown
+from interlock.core.refusals import Code
+from interlock.core.settle import cut_off, settled_as, spent_on
+from interlock.core.stored import thaw
+from interlock.core.view import View
+from interlock.ports import Asking, Claim, Entry, NotClaimed, OpenCall, Settlement
+from interlock.runtime.execute import Executor, Flight
+from interlock.runtime.faults import report
+from interlock.runtime.intents import approval_of, intent_of, stored_of
+from interlock.runtime.look import Asked, Looker
+from interlock.runtime.records import Records
+from interlock.runtime.views import Views
+from interlock.runtime.world import World
+from interlock.settings import Settings
+
+log = logging.getLogger("interlock.gate")
+
+LOOKS_MAX = 5
+"""How often what a decision was made on may change before the call is refused as contended."""
+
+WAIT_MIN_S = 0.005
+"""The shortest pause before a call that met a rate looks again."""
+
+
+class Again(Enum):
+    """Why to look again: something CHANGED under the decision, or the call WAITED for another to end."""
+
+    CHANGED = 1
+    WAITED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One proposal on its way: how its operation comes to be, and until when it may be started.
+
+    `deadline_s` is on the event loop's clock. `grant` and `stored` are those of a resumed approval and its operation.
+    """
+
+    call: ToolCall
+    caller: Caller
+    operation: Callable[[Catalogue], Operation | Deny]
+    deadline_s: float
+    grant: Approval | None = None
+    stored: str | None = None
+    replaces: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A call that may run, once: what was decided, and the claim that proves it."""
+
+    operation: Operation
+    allow: Allow
+    claim: Claim
+    started_s: float
+    deadline_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a look-up found out about a call whose outcome was lost."""
+
+    outcome: Outcome
+    observation: Observation
+
+
+class Gate:
+    """Governs calls. All that reaches a tool goes through `call`, `propose` or `resume`, which share one walk."""
+
+    def __init__(self, world: World, settings: Settings, *, views: Views, records: Records) -> None:
+        self._world = world
+        self._settings = settings
+        self._views = views
+        self._records = records
+        self._looker = Looker(world, settings, redactor=records.redactor)
+        self._executor = Executor(world, records.redactor)
+        self._running: dict[str, asyncio.Event | None] = {}
+        self._owned: set[asyncio.Task[None]] = set()
+
+    async def call(
+        self,
+        call: ToolCall,
+        *,
+        principal: Principal,
+        run: str | None = None,
+        task: str | None = None,
+        key: str | None = None,
+    ) -> Observation:
+        """Propose one call for `principal`; a refusal is an observation too. Raises only for faults of the store."""
+        return await self.propose(call, Caller(principal, run=run, task=task, key=key))
+
+    async def propose(self, call: ToolCall, caller: Caller, *, replaces: str | None = None) -> Observation:
+        """The same, for a caller of whom more is known: its place in a run, its door, its deadline.
+
+        `replaces` is the id of an approval whose arguments an approver edited into this call's.
+        """
+        deadline_s = self._deadline_s(caller)
+        return await self._walk(
+            Proposal(call, caller, lambda catalogue: propose(call, caller, catalogue), deadline_s, replaces=replaces)
+        )
+
+    async def resume(
+        self, call: ToolCall, caller: Caller, operation: Callable[[Catalogue], Operation | Deny], *, approval: Approval
+    ) -> Observation:
+        """Decide a stored operation anew with the approval it was given, and run it once."""
+        deadline_s = self._deadline_s(caller)
+        return await self._walk(Proposal(call, caller, operation, deadline_s, approval, approval.operation_id))
+
+    async def refuse(self, call: ToolCall, caller: Caller, deny: Deny) -> Observation:
+        """Refuse a call for a reason that lies outside it, such as its place in a batch."""
+        return await self._refuse(Proposal(call, caller, lambda _: deny, self._deadline_s(caller)), deny)
+
+    async def look_up(self, call: OpenCall) -> Found | None:
+        """Ask a tool whether a call whose outcome was lost has happened; None: it cannot tell. Nothing is settled."""
+        operation = thaw(call.operation.sealed, self._views.current.catalogue)
+        if isinstance(operation, Deny):
+            return None
+        claim = Claim(call.operation.id, call.operation.tenant, call.fence)
+        flight = Flight(self._deadline_s(operation.caller))
+        outcome = await self._executor.look_up(operation, claim, flight)
+        if outcome is None or isinstance(outcome, Unknown):
+            return None
+        redactor = flight.redactor or self._records.redactor
+        return Found(
+            outcome, observe(operation, outcome, Frame(claim.operation_id, self._world.clock.now_us(), redactor))
+        )
+
+    async def close(self) -> None:
+        """Wait until every claimed call is settled."""
+        while self._owned:
+            await asyncio.wait(self._owned)
+        await self._executor.close()
+
+    # --- the walk -----------------------------------------------------------------------------------------------------
+
+    async def _walk(self, proposal: Proposal) -> Observation:
+        """Look, decide, act; again while what was decided on keeps changing."""
+        changes = 0
+        while changes < LOOKS_MAX:
+            step = await self._look_decide_act(proposal)
+            if isinstance(step, Observation):
+                return step
+            changes += step is Again.CHANGED
+        return await self._refuse(proposal, Deny(Code.CONTENDED, "What the call depends on kept changing."))
+
+    async def _look_decide_act(self, proposal: Proposal) -> Observation | Again:
+        view = self._views.current
+        operation = proposal.operation(view.catalogue)
+        if isinstance(operation, Deny):
+            return await self._refuse(proposal, operation)
+        facts = await self._looker.facts(operation, view, self._asked(proposal))
+        decision = decide(operation, facts)
+        match decision:
+            case Allow():
+                return await self._claim_and_run(proposal, operation, facts, allow=decision, view=view)
+            case Deny():
+                if await self._worth_waiting(decision, proposal):
+                    return Again.WAITED
+                return await self._refuse(proposal, replace(decision, operation=operation, tool=operation.tool))
+            case Ask():
+                return await self._ask(proposal, operation, facts, ask=decision)
+            case Replay():
+                return await self._replay(operation, decision)
+            case _:
+                assert_never(decision)
+
+    async def _claim_and_run(
+        self, proposal: Proposal, operation: Operation, facts: Facts, *, allow: Allow, view: View
+    ) -> Observation | Again:
+        """Take key, budget, grant and lease, all or nothing, durably before the effect; then run."""
+        operation_id = allow.continues or proposal.stored or self._new_id()
+        claim = Claim(operation_id, operation.caller.principal.tenant, 0)
+        claimed = Claimed(operation, allow, claim, self._world.clock.monotonic_s(), proposal.deadline_s)
+        fused = operation.spec.effect is Effect.READ and not operation.spec.external and allow.grant is None
+        event = None if fused else self._records.claimed(operation, allow, operation_id)
+        try:
+            taken = await self._world.calls.claim(
+                intent_of(operation, facts, allow, claim=claim, event=event, view=view)
+            )
+        except asyncio.CancelledError:
+            self._own(self._give_back(claimed))
+            raise
+        if isinstance(taken, Claim):
+            return await self._run(replace(claimed, claim=taken))
+        if taken is NotClaimed.EPOCH:
+            await self._views.refresh()
+        return Again.CHANGED
+
+    async def _run(self, claimed: Claimed) -> Observation:
+        """Execute and settle. A cancelled call is settled all the same, by a task that the gate owns."""
+        operation_id = claimed.claim.operation_id
+        flight = Flight(claimed.deadline_s)
+        self._running[operation_id] = None
+        try:
+            outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
+        except asyncio.CancelledError:
+            self._own(self._settle_cut_off(claimed, flight))
+            raise
+        try:
+            return await self._settle(claimed, outcome, flight)
+        finally:
+            self._ended(operation_id)
+
+    async def _settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
+        """Write what came of it, then release the observation."""
+        operation, claim = claimed.operation, claimed.claim
+        now_us = self._world.clock.now_us()
+        elapsed_ms = int((self._world.clock.monotonic_s() - claimed.started_s) * 1000)
+        spent = spent_on(operation, outcome, elapsed_ms=elapsed_ms)
+        redactor = flight.redactor or self._records.redactor
+        seen = observe(
+            operation, outcome, Frame(claim.operation_id, now_us, redactor, claimed.allow.verdict.redact, spent)
+        )
+        receipt = await self._world.calls.settle(
+            Settlement(
+                claim=claim,
+                what=settled_as(outcome),
+                event=self._records.settled(operation, claimed.allow, seen, outcome=outcome, spent=spent),
+                at_us=now_us,
+                observation=to_bytes(seen) if operation.key is not None else None,
+                spent=spent,
+                labels=seen.labels or NO_LABELS,
+            )
+        )
+        if receipt is not None:
+            return released(seen, receipt)
+        late = await self._world.calls.record(Entry(self._records.late(operation, claimed.allow, seen)))
+        lost = Unknown("Another worker took this call over; its outcome is being established.")
+        return released(observe(operation, lost, Frame(claim.operation_id, now_us, redactor)), late)
+
+    # --- the other ends ---------------------------------------------------------------------------------------------
+
+    async def _refuse(self, proposal: Proposal, deny: Deny) -> Observation:
+        """Nothing ran. The record says why; the caller hears of no tool that it may not see."""
+        caller, view = proposal.caller, self._views.current
+        told = deny
+        if deny.tool is not None or deny.code is Code.TOOL_NOT_FOUND:
+            told = mask(
+                deny, proposal.call.name, visibility=view.visibility(deny.tool, caller), names=view.visible(caller)
+            )
+        spec = None if deny.operation is None else deny.operation.spec
+        taken = self._looker.limits.reservations(
+            caller,
+            spec,
+            digest=deny.operation.digest if deny.operation else "",
+            now_us=self._world.clock.now_us(),
+            counted=proposal.stored is not None,
+        )
+        event = self._records.refused(proposal.call, caller, told)
+        receipt = await self._world.calls.record(Entry(event, charges(taken)))
+        return released(refused(proposal.call.id, proposal.call.name, told), receipt)
+
+    async def _ask(self, proposal: Proposal, operation: Operation, facts: Facts, *, ask: Ask) -> Observation:
+        """Put the question to people, with the frozen operation that will run; nothing is held meanwhile."""
+        approval = approval_of(
+            operation, facts, ask, ids=(self._new_id(), self._new_id()), redactor=self._records.redactor
+        )
+        approval = replace(approval, replaces=proposal.replaces or approval.replaces)
+        event = self._records.waiting(operation, ask.verdict, approval)
+        taken = () if proposal.stored is not None else charges(facts.reservations)
+        approval, receipt = await self._world.approvals.ask(
+            Asking(approval, stored_of(operation, approval.operation_id, whole=True), event, taken)
+        )
+        return released(waiting(operation, approval), receipt)
+
+    async def _replay(self, operation: Operation, replay: Replay) -> Observation:
+        """Give back what was recorded. It costs nothing; its labels join the run."""
+        seen = replayed(operation, replay)
+        event = self._records.replayed(operation, replay, seen)
+        labels = replay.prior.labels if replay.visible else NO_LABELS
+        receipt = await self._world.calls.record(Entry(event, run=operation.caller.run, labels=labels))
+        return released(seen, receipt)
+
+    async def _worth_waiting(self, deny: Deny, proposal: Proposal) -> bool:
+        """Whether another try before the deadline may go better; if so, waits for the moment."""
+        left_s = proposal.deadline_s - self._world.clock.monotonic_s()
+        if deny.code is Code.IDEMPOTENCY_IN_PROGRESS:
+            return await self._end_of(str(deny.details.get("operation_id")), left_s)
+        if deny.code is not Code.RATE_LIMITED or deny.retry_after_s is None or deny.retry_after_s >= left_s:
+            return False
+        await self._world.clock.sleep(max(deny.retry_after_s, WAIT_MIN_S))
+        return True
+
+    async def _end_of(self, operation_id: str, left_s: float) -> bool:
+        """Wait for a call that runs in this process; False where it does not, or not in time."""
+        if operation_id not in self._running:
+            return False
+        ended = self._running[operation_id]
+        if ended is None:
+            ended = self._running[operation_id] = asyncio.Event()
+        return await _within(ended.wait(), left_s)
+
+    def _ended(self, operation_id: str) -> None:
+        ended = self._running.pop(operation_id, None)
+        if ended is not None:
+            ended.set()
+
+    # --- cancellation: what is claimed is settled all the same -------------------------------------------------------
+
+    async def _settle_cut_off(self, claimed: Claimed, flight: Flight) -> None:
+        try:
+            await self._settle(claimed, cut_off(claimed.operation, dispatched=flight.dispatched), flight)
+        finally:
+            self._ended(claimed.claim.operation_id)
+
+    async def _give_back(self, claimed: Claimed) -> None:
+        """The waiter was cancelled while its claim was being written: if it was, settle that nothing ran."""
+        found = await self._world.recovery.find(claimed.claim.tenant, claimed.claim.operation_id)
+        if found is not None and found.state is CallState.CLAIMED and not found.orphaned:
+            claim = replace(claimed.claim, fence=found.fence)
+            await self._settle_cut_off(replace(claimed, claim=claim), Flight(claimed.deadline_s))
+
+    def _own(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.create_task(work)
+        self._owned.add(task)
+        task.add_done_callback(self._disown)
+
+    def _disown(self, task: asyncio.Task[None]) -> None:
+        self._owned.discard(task)
+        fault = None if task.cancelled() else task.exception()
+        if fault is not None:
+            report(log, "a cut-off call could not be settled", fault, self._records.redactor)
+
+    # --- small things -------------------------------------------------------------------------------------------------
+
+    def _asked(self, proposal: Proposal) -> Asked:
+        return Asked(proposal.grant, counted=proposal.stored is not None)
+
+    def _deadline_s(self, caller: Caller) -> float:
+        allowed_ms = self._settings.deadline_ms if caller.deadline_ms is None else caller.deadline_ms
+        return self._world.clock.monotonic_s() + allowed_ms / 1000
+
+    def _new_id(self) -> str:
+        return self._world.entropy.bytes(16).hex()
+
+
+async def _within(wait: Coroutine[object, object, object], left_s: float) -> bool:
+    """Whether it came to pass in time."""
+    try:
+        await asyncio.wait_for(wait, max(0.0, left_s))
+    except TimeoutError:
+        return False
+    return True

@@ -1,0 +1,76 @@
+"""Puts a decision into the form in which the store takes it: all guards and all that is taken, in one value."""
+
+from __future__ import annotations
+
+from interlock.core.approval import Approval
+from interlock.core.decision import Allow, Ask, Facts, binding
+from interlock.core.journal import Event
+from interlock.core.operation import Operation
+from interlock.core.redaction import Redactor
+from interlock.core.stored import seal
+from interlock.core.summary import summarize
+from interlock.core.view import View
+from interlock.ports import Claim, Intent, StoredOperation
+
+
+def intent_of(
+    operation: Operation, facts: Facts, allow: Allow, *, claim: Claim, event: Event | None, view: View
+) -> Intent:
+    """What the claim of an allowed operation takes. Without an event it is a read that may be held in memory."""
+    return Intent(
+        operation=stored_of(operation, claim.operation_id, whole=operation.key is not None),
+        event=event,
+        reservations=facts.reservations,
+        epoch=view.epoch,
+        at_us=facts.as_of_us,
+        lifetime_us=operation.spec.idempotency.lifetime_s * 1_000_000,
+        ceiling=operation.spec.labels,
+        run_version=facts.run.version if facts.slice.reads_run and operation.caller.run is not None else None,
+        approval=None if allow.grant is None else allow.grant.id,
+        continues=allow.continues,
+        fused=event is None,
+    )
+
+
+def stored_of(operation: Operation, operation_id: str, *, whole: bool) -> StoredOperation:
+    """The operation as it is kept. Only what changes something, or waits, needs to be kept whole."""
+    caller = operation.caller
+    return StoredOperation(
+        id=operation_id,
+        tenant=caller.principal.tenant,
+        tool=operation.spec.name,
+        source=operation.spec.source,
+        version=operation.spec.version,
+        spec_digest=operation.tool.digest,
+        digest=operation.digest,
+        model_digest=operation.model_digest,
+        principal=caller.principal.id,
+        call_id=operation.call.id,
+        sealed=seal(operation) if whole else b"",
+        key=operation.key,
+        run=caller.run,
+        task=caller.task,
+        repeatable=operation.spec.effect.repeatable,
+    )
+
+
+def approval_of(operation: Operation, facts: Facts, ask: Ask, *, ids: tuple[str, str], redactor: Redactor) -> Approval:
+    """The question to people: what exactly would run, and what approving it needs. `ids`: approval, operation."""
+    caller = operation.caller
+    return Approval(
+        id=ids[0],
+        tenant=caller.principal.tenant,
+        operation_id=ids[1],
+        binding=binding(operation, facts, ask.verdict),
+        requirement=ask.requirement,
+        summary=summarize(operation, redactor),
+        asked_at_us=facts.as_of_us,
+        expires_at_us=facts.as_of_us + ask.requirement.lifetime_s * 1_000_000,
+        run=caller.run,
+        task=caller.task,
+        key=operation.key,
+        call_id=operation.call.id,
+        replaces=None if facts.grant is None else facts.grant.id,
+        expectation=operation.call.expectation,
+        requesters=frozenset({caller.principal.id, caller.principal.on_behalf_of}),
+    )

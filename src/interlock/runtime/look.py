@@ -1,0 +1,104 @@
+"""Looks up everything that one decision needs to know: the store's part in one read, the world's part under a timeout.
+
+Whatever does not arrive is missing, and a policy that reads a missing fact denies; nothing here ever allows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from interlock.core.approval import Approval
+from interlock.core.budget import ScopeKind
+from interlock.core.canonical import Json
+from interlock.core.decision import Facts
+from interlock.core.limits import LimitTable
+from interlock.core.operation import Operation
+from interlock.core.policy import PolicySlice
+from interlock.core.redaction import Redactor
+from interlock.core.resource import Resource
+from interlock.core.run import NO_RUN, RunFacts
+from interlock.core.view import View
+from interlock.ports import Look
+from interlock.runtime.faults import report
+from interlock.runtime.world import World
+from interlock.settings import Settings
+
+log = logging.getLogger("interlock.look")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the walk knows of a proposal beside its operation: its grant, whether it was counted, its deadline."""
+
+    grant: Approval | None = None
+    counted: bool = False
+    deadline_us: int | None = None
+
+
+class Looker:
+    """Gathers facts. Owned by the gate."""
+
+    def __init__(self, world: World, settings: Settings, *, redactor: Redactor) -> None:
+        self._calls = world.calls
+        self._clock = world.clock
+        self._facts = world.facts
+        self._runners = world.runners
+        self._redactor = redactor
+        self._settings = settings
+        self.limits = LimitTable.of(settings.limits)
+        self._per_operation = any(limit.scope is ScopeKind.OPERATION for limit in settings.limits.limits)
+
+    async def facts(self, operation: Operation, view: View, asked: Asked) -> Facts:
+        """The facts as of now."""
+        caller = operation.caller
+        tenant = caller.principal.tenant
+        now_us = self._clock.now_us()
+        reservations = self.limits.reservations(
+            caller,
+            operation.spec,
+            digest=operation.digest if self._per_operation else "",
+            now_us=now_us,
+            counted=asked.counted,
+        )
+        scopes = tuple([each.scope for each in reservations])
+        seen = await self._calls.look(Look(tenant, operation.key, caller.run, scopes, now_us))
+        policy = view.policies.slice(operation.spec, tenant=tenant)
+        return Facts(
+            as_of_us=now_us,
+            slice=policy,
+            environment=self._settings.environment,
+            run=seen.run or (NO_RUN if caller.run is None else RunFacts(caller.run)),
+            prior=seen.prior,
+            resource=await self._resource(operation),
+            outside=await self._outside(operation, policy) if policy.facts else {},
+            reservations=reservations,
+            usage=seen.usage,
+            grant=asked.grant,
+            deadline_us=asked.deadline_us,
+        )
+
+    async def _resource(self, operation: Operation) -> Resource | None:
+        """The resource with what its resolver knows; without attributes where the resolver fails."""
+        rule = operation.spec.resource
+        if rule is None or not rule.resolved:
+            return operation.resource
+        runner = self._runners[operation.spec.handler.kind]
+        try:
+            async with asyncio.timeout(self._settings.facts_timeout_ms / 1000):
+                return await runner.resolve(operation) or operation.resource
+        except Exception as fault:  # noqa: BLE001 - a host's resolver may raise anything; without attributes, what reads them denies
+            report(log, f"the resolver of {operation.spec.name} failed", fault, self._redactor)
+            return operation.resource
+
+    async def _outside(self, operation: Operation, policy: PolicySlice) -> Mapping[str, Json]:
+        if self._facts is None:
+            return {}
+        try:
+            async with asyncio.timeout(self._settings.facts_timeout_ms / 1000):
+                return await self._facts.fetch(policy.facts, operation)
+        except Exception as fault:  # noqa: BLE001 - a host's fact source may raise anything; a fact that is missing denies
+            report(log, f"facts for {operation.spec.name} did not arrive", fault, self._redactor)
+            return {}

@@ -1,0 +1,127 @@
+"""Finds out what became of calls whose worker died or whose outcome was lost, or says that it cannot.
+
+Nothing here runs an effect again: an orphaned read is let go, an effect is looked up by its tool's `reconcile`, and
+what cannot be told is listed unknown until a repeat, a later look-up or a person closes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from interlock.core.call import Principal
+from interlock.core.decision import Deny
+from interlock.core.effect import CallEvent, CallState
+from interlock.core.journal import EventKind
+from interlock.core.labels import NO_LABELS
+from interlock.core.observation import Observation, from_bytes, to_bytes
+from interlock.core.observe import closed_by, lost
+from interlock.core.refusals import Code
+from interlock.core.settle import settled_as
+from interlock.ports import OpenCall, Settlement
+from interlock.runtime.gate import Found, Gate
+from interlock.runtime.records import Records
+from interlock.runtime.world import World
+
+OPERATORS = frozenset({"operator"})
+"""Groups whose members may close an unknown call with evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What a pass over open calls came to, as counts."""
+
+    released: int = 0
+    found_out: int = 0
+    unknown: int = 0
+
+
+class RecoveryDesk:
+    """What is done about calls that did not end."""
+
+    def __init__(self, gate: Gate, world: World, records: Records) -> None:
+        self._gate = gate
+        self._world = world
+        self._records = records
+
+    async def recover(self) -> Recovered:
+        """Settle every call that a dead worker left claimed, and look up again what is unknown."""
+        released = found_out = unknown = 0
+        for call in await self._world.recovery.open_calls():
+            if call.state is CallState.CLAIMED and not call.orphaned:
+                continue
+            if call.operation.key is None:
+                released += await self._settle(call, CallEvent.PROVE_NOTHING_HAPPENED, None, why="its reader died")
+                continue
+            found = await self._gate.look_up(call)
+            if found is not None:
+                found_out += await self._settle_found(call, found)
+            elif call.state is CallState.CLAIMED:
+                unknown += await self._settle(call, CallEvent.LOSE_OUTCOME, self._lost(call), why="its worker died")
+            else:
+                unknown += 1
+        return Recovered(released, found_out, unknown)
+
+    async def unknown(self, by: Principal) -> tuple[OpenCall, ...]:
+        """The tenant's calls of which it is not known whether they happened, oldest first."""
+        calls = await self._world.recovery.open_calls(by.tenant)
+        return tuple(each for each in calls if each.state is CallState.UNKNOWN)
+
+    async def close(self, operation_id: str, *, by: Principal, happened: bool, evidence: str) -> Observation | Deny:
+        """Close an unknown call by hand: an operator says whether it happened, and what shows it."""
+        if not by.groups & OPERATORS or not evidence.strip():
+            return Deny(Code.PERMISSION_DENIED, "Closing an unknown call takes an operator, and evidence in words.")
+        call = await self._world.recovery.find(by.tenant, operation_id)
+        if call is None or call.state is not CallState.UNKNOWN:
+            return Deny(Code.APPROVAL_MISMATCH, "There is no unknown call of this id.")
+        what = CallEvent.SUCCEED if happened else CallEvent.PROVE_NOTHING_HAPPENED
+        seen = closed_by(
+            by.id, self._lost(call) if call.observation is None else from_bytes(call.observation), happened=happened
+        )
+        if await self._settle(call, what, seen, why=evidence, by=by):
+            return seen
+        return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
+
+    async def _settle_found(self, call: OpenCall, found: Found) -> int:
+        return await self._settle(call, settled_as(found.outcome), found.observation, why="looked up by its tool")
+
+    async def _settle(
+        self, call: OpenCall, what: CallEvent, seen: Observation | None, *, why: str, by: Principal | None = None
+    ) -> int:
+        """Take the call over and settle it, on record; 0 where another was faster."""
+        operation = call.operation
+        record: dict[str, object] = {
+            "subject": operation.id,
+            "call_id": operation.call_id,
+            "tool": operation.tool,
+            "version": operation.version,
+            "principal": operation.principal if by is None else by.id,
+            "why": why,
+            "step": what.value,
+            "status": "released" if seen is None else seen.status.value,
+        }
+        claim = await self._world.recovery.take_over(
+            call, self._records.act(EventKind.TAKEN_OVER, operation.tenant, {**record, "status": "taken over"})
+        )
+        if claim is None:
+            return 0
+        receipt = await self._world.calls.settle(
+            Settlement(
+                claim,
+                what,
+                self._records.act(EventKind.CLOSED, operation.tenant, record),
+                self._world.clock.now_us(),
+                observation=None if seen is None else to_bytes(seen),
+                labels=NO_LABELS if seen is None else seen.labels or NO_LABELS,
+            )
+        )
+        return int(receipt is not None)
+
+    def _lost(self, call: OpenCall) -> Observation:
+        operation = call.operation
+        return lost(
+            call_id=operation.call_id,
+            tool=operation.tool,
+            version=operation.version,
+            operation_id=operation.id,
+            at_us=call.claimed_at_us,
+        )

@@ -1,0 +1,58 @@
+"""Keeps this process's view of tools and policies, compiled anew when the store's epoch has moved on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from interlock.core.catalogue import Catalogue, Lifecycle, Tool
+from interlock.core.policy import PolicySet, PolicySource
+from interlock.core.tool import ToolSpec, spec_digest
+from interlock.core.tool_compile import compile_tool
+from interlock.core.view import View
+from interlock.ports import CatalogueStore, Registered
+
+
+class Views:
+    """The current view. A tool is callable here only where this process has its code: `specs` are those it has."""
+
+    def __init__(self, store: CatalogueStore, *, facts: frozenset[str] = frozenset()) -> None:
+        self._store = store
+        self._facts = facts
+        self._specs: dict[str, ToolSpec] = {}
+        self._compiled: dict[tuple[str, Lifecycle, str], Tool] = {}
+        self.current = View(Catalogue(), PolicySet((), ()), 0)
+
+    def add(self, specs: Iterable[ToolSpec]) -> None:
+        """Make code known to this process. `refresh` brings it into view once it is published."""
+        self._specs.update({spec_digest(spec): spec for spec in specs})
+
+    async def refresh(self) -> View:
+        """Read catalogue and policies as they are now."""
+        epoch, versions = await self._store.versions()
+        _, sources = await self._store.policies()
+        catalogue = Catalogue(self._defaults(versions), epoch)
+        self.current = View(catalogue, self.compile(sources, catalogue=catalogue), epoch)
+        return self.current
+
+    def compile(self, sources: Iterable[PolicySource], *, catalogue: Catalogue | None = None) -> PolicySet:
+        """These policies against the tools in view. Raises `PolicyInvalid`."""
+        tools = (catalogue or self.current.catalogue).tools.values()
+        return PolicySet(sources, [tool.spec for tool in tools], facts=self._facts)
+
+    def _defaults(self, versions: Iterable[Registered]) -> dict[tuple[str, str], Tool]:
+        """For each name the version published last whose code is here; a newer candidate does not stand in its way."""
+        tools: dict[tuple[str, str], Tool] = {}
+        for each in versions:
+            spec = self._specs.get(each.digest)
+            held = tools.get((each.tenant, each.name))
+            if spec is None or (each.state is Lifecycle.CANDIDATE and held is not None):
+                continue
+            tools[each.tenant, each.name] = self._tool(spec, each)
+        return tools
+
+    def _tool(self, spec: ToolSpec, found: Registered) -> Tool:
+        place = (found.digest, found.state, found.replacement)
+        tool = self._compiled.get(place)
+        if tool is None:
+            tool = self._compiled[place] = compile_tool(spec, state=found.state, replacement=found.replacement)
+        return tool

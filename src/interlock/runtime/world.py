@@ -1,0 +1,41 @@
+"""Everything outside that the runtime is given at its start, in one frozen place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from interlock.ports import (
+    Approvals,
+    Audit,
+    Calls,
+    CatalogueStore,
+    Clock,
+    Entropy,
+    FactSource,
+    Ledger,
+    Principals,
+    Recovery,
+    Runner,
+    Secrets,
+    Signer,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """The ports, wired. One store usually stands behind several of them; `runners` are by handler kind."""
+
+    calls: Calls
+    approvals: Approvals
+    recovery: Recovery
+    catalogue: CatalogueStore
+    audit: Audit
+    ledger: Ledger
+    runners: Mapping[str, Runner]
+    clock: Clock
+    entropy: Entropy
+    signer: Signer
+    facts: FactSource | None = None
+    principals: Principals | None = None
+    secrets: Secrets | None = None

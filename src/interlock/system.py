@@ -1,0 +1,44 @@
+"""The machine's clock and randomness, as ports."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+
+_POOL_BYTES = 8_192
+
+
+class SystemClock:
+    """The machine's clocks. Wall time is integer microseconds, never floating point."""
+
+    def now_us(self) -> int:
+        """Microseconds since 1970 UTC."""
+        return time.time_ns() // 1_000
+
+    def monotonic_s(self) -> float:
+        """Seconds on the clock of the event loop."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait."""
+        await asyncio.sleep(seconds)
+
+
+class SystemEntropy:
+    """The operating system's randomness, drawn in pieces of 8 KiB: one system call for many salts. Forks draw anew."""
+
+    def __init__(self) -> None:
+        self._pool = b""
+        self._next = 0
+        self._process = 0
+
+    def bytes(self, count: int) -> bytes:
+        """So many unguessable bytes."""
+        end = self._next + count
+        if end > len(self._pool) or self._process != os.getpid():
+            self._pool, self._process = os.urandom(max(count, _POOL_BYTES)), os.getpid()
+            self._next, end = 0, count
+        taken = self._pool[self._next : end]
+        self._next = end
+        return taken
