@@ -1,0 +1,179 @@
+"""Whether policies fit the catalogue: what they name must be there, and every read must be safe.
+
+Each policy is checked against the tools that its scope can reach, every version of them. Of tools that look the same to
+it - same groups, same resource type, same types of the arguments that it reads - one stands for all: so neither a
+policy that names one tool nor one that names none costs more as the catalogue grows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+
+import cedarpy
+
+from interlock.core.canonical import canonical
+from interlock.core.catalogue import nearest
+from interlock.core.errors import PolicyInvalid
+from interlock.core.policy_arguments import arguments_type
+from interlock.core.policy_compile import Policy, policy_set_json
+from interlock.core.policy_schema import (
+    GROUPS,
+    PRINCIPAL,
+    PRINCIPAL_TYPES,
+    RUN,
+    TOOL,
+    OpenTypes,
+    action_groups,
+    action_name,
+    cedar_schema,
+    context_type,
+    resource_type,
+)
+from interlock.core.policy_values import Record, prune
+from interlock.core.tool import ToolSpec
+
+_REACHES_NOTHING = "unable to find an applicable action"
+_HEAD = re.compile(r"^for policy `[^`]*`, ")
+_MISSING = re.compile(r"(?:attribute|entity type) `(?:[^`]*\.)?([^`.]+)`")
+
+
+class Reach:
+    """The tools of one tenant, found by the scopes of policies."""
+
+    def __init__(self, specs: Iterable[ToolSpec], *, open_types: OpenTypes) -> None:
+        self.open_types = open_types
+        self.types: set[str] = set()
+        self._specs: dict[str, list[ToolSpec]] = {}
+        for spec in specs:
+            self.types.add(resource_type(spec))
+            for name in (action_name(spec.name), *action_groups(spec)):
+                self._specs.setdefault(name, []).append(spec)
+        self.actions = GROUPS | self._specs.keys()
+
+    def tools(self, policy: Policy) -> list[ToolSpec]:
+        """The tools that the scope of a policy reaches."""
+        names = {"any"} if policy.actions is None else policy.actions
+        found = {id(spec): spec for name in sorted(names) for spec in self._specs.get(name, ())}
+        return [spec for spec in found.values() if policy.resource in (None, resource_type(spec))]
+
+    def named(self, actions: Iterable[str]) -> list[ToolSpec]:
+        """The tools whose actions are named."""
+        return [spec for name in sorted(actions) for spec in self._specs.get(name, ())]
+
+    def schema(self, specs: Iterable[ToolSpec]) -> str:
+        """The schema for these tools, of which each name occurs once, as JSON."""
+        return canonical(cedar_schema(specs, open_types=self.open_types, types=self.types)).decode()
+
+
+def check(policy: Policy, *, reach: Reach, facts: frozenset[str], only: ToolSpec | None = None) -> None:
+    """Raise `PolicyInvalid`, naming policy, file and what is missing, unless the policy fits what it reaches.
+
+    `only` checks it against one more tool version instead of all.
+    """
+    tools = _distinct(policy, reach.tools(policy)) if only is None else [only]
+    problem = next(_problems(policy, reach=reach, facts=facts, tools=tools, whole=only is None), None)
+    if problem is not None:
+        raise PolicyInvalid(f"policy {policy.id} in {policy.source}: {problem}")
+
+
+def warnings_of(policy: Policy, *, reach: Reach) -> Iterator[str]:
+    """What is allowed and yet worth a second look."""
+    if policy.permit and any(path[:2] == ("context", "args") for path in policy.reads.likes):
+        yield (
+            f"policy {policy.id}: a permit by `like` on an argument is no boundary: a pattern on shell text, a path "
+            "or a URL also matches what is chained behind it; permit a tool with typed arguments, or ask"
+        )
+    if policy.by_group and not reach.tools(policy):
+        yield f"policy {policy.id} reaches no tool at present"
+
+
+def _problems(
+    policy: Policy, *, reach: Reach, facts: frozenset[str], tools: list[ToolSpec], whole: bool
+) -> Iterator[str]:
+    yield from _unknown_actions(policy, reach)
+    yield from _unknown(policy, "context", "facts", known=facts, what="fact")
+    if tools and (whole or not policy.by_group):
+        arguments = {field.name for spec in tools for field in arguments_type(spec.input_schema).fields}
+        yield from _unknown(policy, "context", "args", known=arguments, what="argument")
+    if policy.resource is not None and policy.resource in reach.types - reach.open_types.attributes.keys():
+        yield from _unknown(policy, "resource", known={"id"}, what="attribute of an unresolved resource")
+    for layer in _layers([*tools, *reach.named(policy.reads.actions)]):
+        yield from _cedar_problems(policy, reach, layer)
+
+
+def _distinct(policy: Policy, tools: list[ToolSpec]) -> list[ToolSpec]:
+    named = policy.reads.actions | (policy.actions or frozenset())
+    paths = policy.reads.below("context", "args")
+    found: dict[tuple[object, ...], ToolSpec] = {}
+    for spec in tools:
+        name = action_name(spec.name)
+        arguments = prune(arguments_type(spec.input_schema), paths=paths) if paths else None
+        alike = (name if name in named else None, action_groups(spec), resource_type(spec), arguments)
+        found.setdefault(alike, spec)
+    return list(found.values())
+
+
+def _unknown_actions(policy: Policy, reach: Reach) -> Iterator[str]:
+    named = policy.reads.actions | (policy.actions or frozenset())
+    for name in sorted(named - reach.actions):
+        yield f"the catalogue has no tool {name!r}{_hint(name, reach.actions)}"
+
+
+def _unknown(policy: Policy, *root: str, known: Iterable[str], what: str) -> Iterator[str]:
+    known = frozenset(known)
+    for name in sorted({path[0] for path in policy.reads.below(*root) if path} - known):
+        yield f"there is no {what} {name!r} that a policy can read{_hint(name, known)}"
+
+
+def _layers(specs: list[ToolSpec]) -> Iterator[list[ToolSpec]]:
+    """Choices of one version of each name that together hold every version."""
+    versions: dict[str, list[ToolSpec]] = {}
+    for spec in specs:
+        known = versions.setdefault(spec.name, [])
+        if not any(spec is each for each in known):
+            known.append(spec)
+    for depth in range(max(map(len, versions.values()), default=1)):
+        yield [each[min(depth, len(each) - 1)] for each in versions.values()]
+
+
+def _cedar_problems(policy: Policy, reach: Reach, specs: list[ToolSpec]) -> Iterator[str]:
+    errors = _validate(policy_set_json((policy,)), reach.schema(specs))
+    for each in errors:
+        if not (policy.by_group and _REACHES_NOTHING in each):
+            yield each + _hint_in(each, specs, reach)
+
+
+@lru_cache(maxsize=4_096)
+def _validate(policy: str, schema: str) -> tuple[str, ...]:
+    """Cedar's errors. Kept, because every change of the catalogue checks all policies again, most of them unchanged."""
+    result = cedarpy.validate_policies(cedarpy.policies_from_json_str(policy), schema)
+    errors = tuple(_HEAD.sub("", each.error) for each in result.errors)
+    return errors if errors or result.validation_passed else ("it does not validate",)
+
+
+def _hint_in(problem: str, specs: list[ToolSpec], reach: Reach) -> str:
+    missing = _MISSING.search(problem)
+    if missing is None or "optional" in problem:
+        return ""
+    records = [PRINCIPAL, RUN, TOOL, *reach.open_types.attributes.values()]
+    records += [context_type(spec, facts=reach.open_types.facts) for spec in specs[:50]]
+    names = {field.name for each in records for field in each.fields} | {"Group", "Tenant", *PRINCIPAL_TYPES}
+    return _hint(missing[1], names | reach.types | _argument_names(specs[:50]))
+
+
+def _argument_names(specs: list[ToolSpec]) -> set[str]:
+    return {name for spec in specs for name in _names(arguments_type(spec.input_schema))}
+
+
+def _names(record: Record) -> Iterator[str]:
+    for field in record.fields:
+        yield field.name
+        if isinstance(field.type, Record):
+            yield from _names(field.type)
+
+
+def _hint(name: str, known: Iterable[str] | Mapping[str, object]) -> str:
+    close = nearest(name, sorted(known))
+    return f"; did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,65 @@
+"""The policies that decide for one tenant: those of all tenants and its own, found by tool, fitted to its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from interlock.core.policy_compile import Policy
+from interlock.core.policy_reads import below, open_record
+from interlock.core.policy_schema import TOOL_TYPE, OpenTypes, action_groups, action_name, resource_type
+from interlock.core.tool import ToolSpec
+
+
+class Rules:
+    """An index of policies by the actions that their scopes name, so that a tool's slice costs only what is in it."""
+
+    def __init__(self, policies: Iterable[Policy], *, specs: Iterable[ToolSpec]) -> None:
+        self.policies = tuple(policies)
+        self._by_action: dict[str | None, list[Policy]] = {}
+        for policy in self.policies:
+            for action in policy.actions if policy.actions is not None else (None,):
+                self._by_action.setdefault(action, []).append(policy)
+        self.open_types = open_types(self.policies, specs=specs)
+
+    def matching(self, spec: ToolSpec) -> tuple[Policy, ...]:
+        """The policies whose scope can match a call of this tool, sorted by id."""
+        names: tuple[str | None, ...] = (None, action_name(spec.name), *action_groups(spec))
+        type_ = resource_type(spec)
+        found = {
+            policy.id: policy
+            for name in names
+            for policy in self._by_action.get(name, ())
+            if policy.resource in (None, type_)
+        }
+        return tuple(found[each] for each in sorted(found))
+
+
+def open_types(policies: Iterable[Policy], *, specs: Iterable[ToolSpec]) -> OpenTypes:
+    """The types of facts and of resolved resources' attributes, as the policies' own use of them implies."""
+    policies = tuple(policies)
+    paths = frozenset(path for policy in policies for path in policy.reads.below("context", "facts"))
+    usages = [(path[2:], type_) for each in policies for path, type_ in each.reads.usages if _is_fact(path)]
+    resolved = {resource_type(spec) for spec in specs if spec.resource is not None and spec.resource.resolved}
+    attributes = {
+        type_: open_record(
+            (
+                (path[1:], implied)
+                for each in policies
+                if each.resource in (None, type_)
+                for path, implied in each.reads.usages
+                if path[0] == "resource"
+            ),
+            paths=frozenset(
+                path
+                for each in policies
+                if each.resource in (None, type_)
+                for path in below(each.reads.paths, root=("resource",))
+            ),
+        )
+        for type_ in resolved - {TOOL_TYPE}
+    }
+    return OpenTypes(open_record(usages, paths=paths), attributes)
+
+
+def _is_fact(path: tuple[str, ...]) -> bool:
+    return path[:2] == ("context", "facts")

@@ -1,0 +1,113 @@
+"""The policies that can decide about one tool version for one tenant: a total function of request and facts.
+
+Log-only policies are judged beside, together with the enforced ones; their reads, errors and answers never touch the
+verdict, only its `log_only` note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from interlock.core.call import LIBRARY, Origin, Principal
+from interlock.core.policy_compile import Policy, digest_of
+from interlock.core.policy_judge import Bench, Judge, Judges, enforced
+from interlock.core.policy_schema import OpenTypes
+from interlock.core.policy_terms import Answer, Explanation, PolicyRequest, PolicyTrace, Verdict, Visibility
+from interlock.core.run import NO_RUN, RunFacts
+from interlock.core.tool import SHARED, ToolSpec
+
+
+class PolicySlice:
+    """`digest` changes with the enforced policies.
+
+    `facts` names the outside facts that are read; `reads_arguments`, `reads_run`, `reads_time` and `reads_resource` say
+    what else a decision depends on: a claim guards the run's version where `reads_run`.
+    """
+
+    def __init__(
+        self, policies: Iterable[Policy], *, spec: ToolSpec, tenant: str, open_types: OpenTypes, judges: Judges
+    ) -> None:
+        policies = tuple(policies)
+        decisive = enforced(policies)
+        self.spec = spec
+        self.tenant = tenant
+        self.digest = digest_of(policies)
+        bench = Bench(spec, tenant, open_types, self.digest)
+        self._judge = judges.judge(decisive, bench=bench)
+        self._trial = judges.judge(policies, bench=bench) if len(decisive) < len(policies) else None
+        facts = (self._trial or self._judge).projection.facts
+        self.facts = frozenset(field.name for field in facts.fields) if facts is not None else frozenset[str]()
+        reads = self._judge.projection
+        self.reads_arguments = reads.args is not None
+        self.reads_run = bool(reads.run)
+        self.reads_time = reads.reads_time
+        self.reads_resource = reads.reads_resource
+
+    def decide(self, request: PolicyRequest) -> Verdict:
+        """The verdict on a request. It never raises: whatever goes wrong is a denial."""
+        foreign = self._foreign(request)
+        if foreign:
+            return self._deny(foreign)
+        verdict = self._asked(self._judge, request)
+        if self._trial is None:
+            return verdict
+        trial = self._asked(self._trial, request)
+        if _same(trial, verdict):
+            return verdict
+        return replace(verdict, log_only=f"{trial.answer.value}: {trial.reason}")
+
+    def visibility(
+        self, principal: Principal, *, origin: Origin = LIBRARY, run: RunFacts = NO_RUN, environment: str = ""
+    ) -> Visibility:
+        """Whether the principal could be allowed or asked at all, by the same policies that decide the call."""
+        if self._foreign_tenant(principal):
+            return Visibility.NEVER
+        request = PolicyRequest(
+            principal=principal, spec=self.spec, arguments={}, origin=origin, run=run, environment=environment
+        )
+        try:
+            return self._judge.visibility(request)
+        except BaseException as fault:  # noqa: BLE001 - a listing hides only what is surely never allowed
+            _let_go(fault)
+            return Visibility.MAYBE
+
+    def explain(self, request: PolicyRequest) -> Explanation:
+        """The verdict, and what became of each policy on its own. Slower than `decide`: for people."""
+        verdict = self.decide(request)
+        traces: Sequence[PolicyTrace] = ()
+        if not self._foreign(request):
+            traces = tuple((self._trial or self._judge).trace(request))
+        return Explanation(verdict, tuple(traces))
+
+    def _asked(self, judge: Judge, request: PolicyRequest) -> Verdict:
+        try:
+            return judge.decide(request)
+        except BaseException as fault:  # noqa: BLE001 - an engine that breaks, panics included, must not allow
+            _let_go(fault)
+            return self._deny(f"policy_unavailable: the policy engine gave no usable answer ({type(fault).__name__})")
+
+    def _deny(self, reason: str) -> Verdict:
+        return Verdict(Answer.DENY, (), self.digest, reason=reason)
+
+    def _foreign(self, request: PolicyRequest) -> str:
+        if self._foreign_tenant(request.principal):
+            return "the tool or its policies are another tenant's"
+        if request.spec is not self.spec and request.spec != self.spec:
+            return "the policies are those of another tool version"
+        resource, rule = request.resource, self.spec.resource
+        if resource is not None and (rule is None or rule.type != resource.type):
+            return "the resource is not of the type that the tool declares"
+        return ""
+
+    def _foreign_tenant(self, principal: Principal) -> bool:
+        return principal.tenant != self.tenant or self.spec.tenant not in (SHARED, principal.tenant)
+
+
+def _let_go(fault: BaseException) -> None:
+    if isinstance(fault, KeyboardInterrupt | SystemExit):
+        raise fault
+
+
+def _same(one: Verdict, other: Verdict) -> bool:
+    return (one.answer, one.requirement, one.redact) == (other.answer, other.requirement, other.redact)
