@@ -15,6 +15,9 @@ from interlock.core.canonical import Json
 from interlock.core.errors import SchemaInvalid
 from interlock.core.schema_references import ROOT_ADDRESS, Node, shown
 
+# With the library's own cache, a pattern of 128 KiB falls off it and takes 50 times longer for the same text.
+_MATCHER_BYTES_MAX = 16_777_216
+
 
 class Library:
     """Compiles a schema, and parts that refer into it; references find the schema, its documents and nothing else."""
@@ -28,7 +31,7 @@ class Library:
         if isinstance(schema, dict) and "$schema" in schema:
             self._dialect = {"$schema": schema["$schema"]}
         self._asserts_formats = asserts_formats
-        self._patterns = jsonschema_rs.RegexOptions(size_limit=pattern_bytes_max)
+        self._patterns = jsonschema_rs.RegexOptions(size_limit=pattern_bytes_max, dfa_size_limit=_MATCHER_BYTES_MAX)
         self._documents = {ROOT_ADDRESS: schema, **documents}
 
     def compile(self, schema: Node | bool) -> jsonschema_rs.Validator:

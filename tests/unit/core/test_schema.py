@@ -55,6 +55,12 @@ def test_a_pattern_that_the_linear_engine_does_not_take_is_refused(pattern: str)
 
 
 @pytest.mark.requirement("CALL-6")
+@pytest.mark.timeout(4)
+def test_the_largest_pattern_answers_soon_on_a_long_text() -> None:
+    assert not compile_schema({"pattern": "(a{100}){40}b"}).is_valid("a" * 200_000)
+
+
+@pytest.mark.requirement("CALL-6")
 def test_formats_are_asserted_unless_they_are_asked_to_be_annotations() -> None:
     assert not compile_schema({"format": "date"}).is_valid("tomorrow")
     assert compile_schema({"format": "date"}, formats=FormatMode.ANNOTATE).is_valid("tomorrow")
