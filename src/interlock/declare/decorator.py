@@ -19,9 +19,9 @@ from interlock.core.tool import (
     ChosenBy,
     Cost,
     Document,
+    Entrypoint,
     ErrorContract,
     Example,
-    Handler,
     IdempotencyRule,
     Localized,
     OutputCheck,
@@ -155,7 +155,7 @@ def _spec(function: Callable[..., object], options: ToolOptions) -> dict[str, An
         "input_schema": Document.of(signature.input_schema),
         "output_schema": None if signature.output_schema is None else Document.of(signature.output_schema),
         "parameters": signature.parameters,
-        "handler": Handler("python", f"{function.__module__}:{function.__qualname__}", fingerprint(function)),
+        "handler": Entrypoint("python", f"{function.__module__}:{function.__qualname__}", fingerprint(function)),
     }
 
 

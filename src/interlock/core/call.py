@@ -1,0 +1,87 @@
+"""A proposal as a model makes it, beside what is trusted about who makes it.
+
+The two never mix: `ToolCall` holds what a model said, `Caller` what the authenticated channel knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from interlock.core.frozen import frozen
+
+
+class PrincipalKind(StrEnum):
+    """Who acts."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    SERVICE = "service"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who asks, as the authenticated channel knows them.
+
+    `acting_for` is the principal id on whose behalf an agent or service acts. `claims` are attested values (such as a
+    region or a customer number) that a tool may have injected into its arguments.
+    """
+
+    tenant: str
+    id: str
+    kind: PrincipalKind = PrincipalKind.HUMAN
+    groups: frozenset[str] = frozenset()
+    acting_for: str | None = None
+    claims: Mapping[str, str | int | bool] = field(default_factory=dict)
+
+    @property
+    def on_behalf_of(self) -> str:
+        """The principal id that an effect is made for."""
+        return self.acting_for or self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Which way a call came in: the door, and where known the agent, the model and the trace."""
+
+    door: str = "library"
+    agent: str = ""
+    model: str = ""
+    trace_id: str = ""
+    actor: str = ""
+
+
+LIBRARY = Origin()
+
+
+@frozen
+class Caller:
+    """Everything trusted about one proposal.
+
+    `run` and `turn`/`position` place the call in a run; `task` is the business task, `key` the caller's idempotency
+    key; `deadline_ms` bounds one attempt of the whole call and restarts when a waiting call is resumed.
+    """
+
+    principal: Principal
+    run: str | None = None
+    task: str | None = None
+    key: str | None = None
+    turn: int = 0
+    position: int = 0
+    deadline_ms: int | None = None
+    origin: Origin = LIBRARY
+    user_requested: bool = False
+
+
+@frozen
+class ToolCall:
+    """What a model proposed. `arguments` is raw JSON text (or an object); `id` is only a label for answering.
+
+    `expectation` is what the model says it expects: untrusted, recorded, shown to approvers, used for nothing.
+    """
+
+    id: str
+    name: str
+    arguments: str | bytes | Mapping[str, object] | None = None
+    expectation: str | None = None

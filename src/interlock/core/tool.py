@@ -1,0 +1,265 @@
+"""The contract of a tool: everything the gate needs to know, none of it left to what a description says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+
+from interlock.core.canonical import Json, canonical, decode, sha256_hex
+from interlock.core.effect import Effect
+from interlock.core.evidence import STATUS_ONLY, EvidenceRule
+from interlock.core.labels import NO_LABELS, Labels
+
+SHARED = "*"
+"""The tenant of tools that every tenant of this installation may be allowed to use."""
+
+
+class Risk(IntEnum):
+    """How much can go wrong, in rising order."""
+
+    LOW = 0
+    MEDIUM = 1
+    HIGH = 2
+    CRITICAL = 3
+
+
+class ChosenBy(StrEnum):
+    """Who may pick the tool: a model on its own, or only an explicit request of the user."""
+
+    MODEL = "model"
+    USER = "user"
+
+
+class ParameterSource(StrEnum):
+    """Where a parameter's value may come from. CONTEXT is injected, and hidden from the model's schema."""
+
+    MODEL = "model"
+    USER = "user"
+    CONTEXT = "context"
+
+
+class OutputCheck(StrEnum):
+    """What happens when a result breaks the output schema."""
+
+    OFF = "off"
+    WARN = "warn"
+    STRICT = "strict"
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A JSON document that cannot change: canonical bytes, decoded afresh for each reader."""
+
+    text: bytes
+
+    @staticmethod
+    def of(value: Json) -> Document:
+        """The document that holds `value`."""
+        return Document(canonical(value))
+
+    @property
+    def value(self) -> Json:
+        """A fresh Python value."""
+        return decode(self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What is known of one top-level parameter beyond its JSON Schema.
+
+    `inject` names the trusted value a CONTEXT parameter takes: `tenant`, `principal`, `on_behalf_of`, `run`, `task`,
+    or `claims.NAME`.
+    """
+
+    name: str
+    unit: str = ""
+    currency: str = ""
+    sensitive: bool = False
+    source: ParameterSource = ParameterSource.MODEL
+    inject: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorContract:
+    """One error code that the tool may return."""
+
+    code: str
+    retryable: bool = False
+    nothing_happened: bool = False
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceRule:
+    """Which resource a call touches: its type, and the argument (or `{a}/{b}` template of arguments) that names it."""
+
+    type: str
+    id: str
+    resolved: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class IdempotencyRule:
+    """Which arguments make two calls the same effect (none: all of them), and for how long that is remembered."""
+
+    fields: tuple[str, ...] = ()
+    caller_key_required: bool = False
+    lifetime_s: int = 90 * 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class RetryRule:
+    """How often a transient fault is tried again where the effect class allows it; back-off in milliseconds."""
+
+    attempts: int = 3
+    backoff_ms: int = 100
+    backoff_max_ms: int = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalFloor:
+    """The least approval that a tool demands; policy may ask for more, never for less. `lifetime_s` bounds the wait."""
+
+    roles: frozenset[str] = frozenset()
+    quorum: int = 1
+    lifetime_s: int = 86_400
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one call may cost at most, in millionths of `currency`; charged whole where usage is not reported."""
+
+    max_micros: int = 0
+    currency: str = "USD"
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """Who runs what is behind the tool."""
+
+    name: str = ""
+    region: str = ""
+    sla: str = ""
+    terms: str = ""
+    rate_limit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Localized:
+    """Words for one language, keyed by its BCP 47 tag in `ToolSpec.localized`."""
+
+    title: str = ""
+    description: str = ""
+    use_when: str = ""
+    not_for: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One call as it should look. `arguments` is a JSON object."""
+
+    title: str
+    arguments: Document
+
+
+@dataclass(frozen=True, slots=True)
+class Entrypoint:
+    """What runs the tool: its kind (a runner's name), a target within it, and a fingerprint of its code."""
+
+    kind: str
+    target: str
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolSpec:
+    """One immutable version of a tool. `input_schema` is JSON Schema 2020-12 with an object root.
+
+    `labels` is the ceiling of what results may carry. `summary` is a template over arguments (`{draft_id}`) that says
+    the operation in plain words; `promises` maps a status (`ok`, `unknown`, ...) to what a user may be told.
+    `facts` names facts of outside sources that policies on this tool read; `secrets` names credentials that only the
+    handler is given; `locks` are templates over arguments that name what must not be touched at the same time.
+    """
+
+    name: str
+    description: str
+    input_schema: Document
+    handler: Entrypoint
+    effect: Effect
+    tenant: str = SHARED
+    source: str = "python"
+    version: str = "1"
+    title: str = ""
+    use_when: str = ""
+    not_for: str = ""
+    localized: Mapping[str, Localized] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] = ()
+    output_schema: Document | None = None
+    output_check: OutputCheck = OutputCheck.STRICT
+    errors: tuple[ErrorContract, ...] = ()
+    external: bool = False
+    compensate: str = ""
+    reconcile: bool = False
+    cancellable: bool = False
+    precondition: bool = False
+    chosen_by: ChosenBy = ChosenBy.MODEL
+    risk: Risk = Risk.LOW
+    roles: frozenset[str] = frozenset()
+    labels: Labels = NO_LABELS
+    owner: str = ""
+    business_owner: str = ""
+    vendor: Vendor = Vendor()
+    cost: Cost = Cost()
+    timeout_ms: int = 30_000
+    retry: RetryRule = RetryRule()
+    idempotency: IdempotencyRule = IdempotencyRule()
+    locks: tuple[str, ...] = ()
+    depends_on: tuple[str, ...] = ()
+    concurrency: int = 0
+    output_bytes_max: int = 262_144
+    evidence: EvidenceRule = STATUS_ONLY
+    resource: ResourceRule | None = None
+    approval_floor: ApprovalFloor | None = None
+    summary: str = ""
+    promises: Mapping[str, str] = field(default_factory=dict)
+    secrets: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    examples: tuple[Example, ...] = ()
+
+    @property
+    def identity(self) -> tuple[str, str, str, str]:
+        """`(tenant, source, name, version)`, which is unique."""
+        return (self.tenant, self.source, self.name, self.version)
+
+
+def spec_digest(spec: ToolSpec) -> str:
+    """SHA-256 (hex) over everything that the spec says, handler fingerprint included."""
+    return sha256_hex(canonical(spec_to_json(spec)))
+
+
+def spec_to_json(value: object) -> Json:
+    """A spec, or a part of one, as JSON: what is stored, shown and digested."""
+    match value:
+        case Document():
+            return value.value
+        case StrEnum():
+            return value.value
+        case IntEnum():
+            return value.name.lower()
+        case bool() | int() | float() | str() | None:
+            return value
+        case frozenset():
+            return [*sorted(str(each) for each in value)]
+        case tuple() | list():
+            return [spec_to_json(each) for each in value]
+        case Mapping():
+            return {str(key): spec_to_json(each) for key, each in value.items()}
+        case _:
+            fields = getattr(value, "__dataclass_fields__", None)
+            if fields is None:
+                raise TypeError(f"a spec cannot hold a {type(value).__name__}")
+            return {name: spec_to_json(getattr(value, name)) for name in fields}

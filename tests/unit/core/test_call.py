@@ -1,0 +1,45 @@
+"""What a model said, and what is trusted about who let it say so, never mix."""
+
+from dataclasses import fields, replace
+
+import pytest
+
+from interlock.core.call import Caller, Principal, ToolCall
+from interlock.core.operation import Operation
+from tests.unit.core.call_cases import BY_ALICE, SAVE, operation, proposed
+
+
+def test_an_effect_is_made_for_who_is_acted_for() -> None:
+    assert Principal("acme", "bot", acting_for="alice").on_behalf_of == "alice"
+    assert Principal("acme", "alice").on_behalf_of == "alice"
+
+
+@pytest.mark.requirement("CALL-1")
+def test_a_proposal_holds_nothing_trusted() -> None:
+    assert {each.name for each in fields(ToolCall)} == {"id", "name", "arguments", "expectation"}  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement("CALL-1")
+@pytest.mark.parametrize("said", [{"id": "c2"}, {"expectation": "It creates the draft."}])
+def test_nothing_that_a_model_says_beside_its_arguments_changes_the_operation(said: dict[str, str]) -> None:
+    plain = operation()
+    other = operation(expectation=said.get("expectation"))
+    told = replace(other, call=proposed(**said))
+    assert _decisive(told) == _decisive(plain)
+
+
+@pytest.mark.requirement("CALL-1")
+def test_an_object_and_its_text_are_the_same_proposal() -> None:
+    text = operation('{"content":"x","draft_id":"r1"}')
+    assert _decisive(operation({"draft_id": "r1", "content": "x"})) == _decisive(text)
+
+
+@pytest.mark.requirement("CALL-1")
+def test_a_call_needs_only_a_principal() -> None:
+    caller = Caller(BY_ALICE.principal)
+    assert (caller.run, caller.task, caller.key) == (None, None, None)
+    assert operation(by=caller, of=SAVE).key is None
+
+
+def _decisive(of: Operation) -> tuple[object, ...]:
+    return of.digest, of.model_digest, of.key, of.arguments, of.resource
