@@ -1,0 +1,147 @@
+"""The Chat Completions dialect: declarations and requests out, turns in, results back. No I/O.
+
+Source: the OpenAI API reference, chat/completions, and traffic of the servers that are compatible with it. Tried live
+with llama.cpp's server; read on recordings of OpenAI, Azure-like and other compatible servers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from interlock.models.names import WireNames
+from interlock.models.openai_chat_read import StreamReader, read_response, read_stream
+from interlock.models.turn import CallKind, Ended, Proposed, Turn, Usage
+
+__all__ = [
+    "CallKind",
+    "Choice",
+    "Ended",
+    "Options",
+    "Proposed",
+    "StreamReader",
+    "Turn",
+    "Usage",
+    "assistant_echo",
+    "declarations",
+    "read_response",
+    "read_stream",
+    "request",
+    "tool_message",
+]
+
+TOOLS_MAX: Final = 128
+
+
+class Choice(StrEnum):
+    """Whether the model may, may not or must call a tool. To force one tool, offer only that one."""
+
+    AUTO = "auto"
+    NONE = "none"
+    REQUIRED = "required"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How one model is asked. `tokens_field` is `max_completion_tokens` for OpenAI's own reasoning models."""
+
+    model: str
+    tokens_max: int
+    temperature: float | None = None
+    stream: bool = False
+    parallel_calls: bool = False
+    tokens_field: str = "max_tokens"
+
+
+def declarations(
+    specs: Iterable[tuple[str, str, Mapping[str, object]]], *, names: WireNames
+) -> list[dict[str, object]]:
+    """The `tools` entries for (name, description, input schema) triples. The schema is sent as it is.
+
+    Raises ValueError for more than 128 tools, the dialect's limit, and KeyError for a name that `names` does not spell.
+    """
+    tools: list[dict[str, object]] = [
+        {
+            "type": "function",
+            "function": {"name": names.to_wire[name], "description": description, "parameters": dict(schema)},
+        }
+        for name, description, schema in specs
+    ]
+    if len(tools) > TOOLS_MAX:
+        raise ValueError(f"Chat Completions takes at most {TOOLS_MAX} tools; {len(tools)} were given.")
+    return tools
+
+
+def request(
+    messages: Sequence[Mapping[str, object]],
+    *,
+    options: Options,
+    tools: Sequence[Mapping[str, object]] = (),
+    choice: Choice = Choice.AUTO,
+) -> dict[str, object]:
+    """The request body. Without tools nothing about tools is sent: some servers refuse a choice without any."""
+    body: dict[str, object] = {
+        "model": options.model,
+        "messages": [dict(message) for message in messages],
+        options.tokens_field: options.tokens_max,
+    }
+    if options.temperature is not None:
+        body["temperature"] = options.temperature
+    if options.stream:
+        body |= {"stream": True, "stream_options": {"include_usage": True}}
+    if tools:
+        body |= {"tools": [dict(tool) for tool in tools], "tool_choice": choice.value}
+        body |= {"parallel_tool_calls": options.parallel_calls}
+    return body
+
+
+def assistant_echo(turn: Turn) -> dict[str, object]:
+    """The turn as a message of the history, with what the provider needs back beside it.
+
+    Every call must then be answered by a `tool_message`. Arguments that are no JSON object are replaced by `{}`, since
+    servers refuse a whole history for them (llama.cpp answers 500); the call's own result says what was wrong.
+    """
+    message: dict[str, object] = {"role": "assistant", "content": turn.text or None}
+    message |= json.loads(turn.echo)
+    if any(call.kind is CallKind.LEGACY_FUNCTION for call in turn.calls):
+        message["function_call"] = _spelled(turn.calls[0])
+    elif turn.calls:
+        message["tool_calls"] = [_echo_of_call(call) for call in turn.calls]
+    elif message["content"] is None:
+        message["content"] = ""
+    return message
+
+
+def tool_message(call: Proposed, text: str) -> dict[str, object]:
+    """The result of one call, as a message of the history. The dialect has no error flag: the text says it."""
+    if call.kind is CallKind.LEGACY_FUNCTION:
+        return {"role": "function", "name": call.name, "content": text}
+    return {"role": "tool", "tool_call_id": call.reply_id, "content": text}
+
+
+def _echo_of_call(call: Proposed) -> dict[str, object]:
+    extra: dict[str, object] = json.loads(call.echo)
+    if call.kind is CallKind.CUSTOM:
+        spelled: dict[str, object] = {"name": call.name, "input": call.arguments_raw}
+        return {"id": call.reply_id, "type": "custom", "custom": spelled} | extra
+    return {"id": call.reply_id, "type": "function", "function": _spelled(call)} | extra
+
+
+def _spelled(call: Proposed) -> dict[str, object]:
+    arguments = call.arguments_raw if _is_object(call.arguments_raw) else "{}"
+    return {"name": call.name, "arguments": arguments}
+
+
+def _is_object(text: str) -> bool:
+    try:
+        parsed: object = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(parsed, dict)
+
+
+def _refuse_constant(constant: str) -> object:
+    raise ValueError(f"{constant} is not JSON.")

@@ -1,0 +1,130 @@
+"""What the Chat Completions codec sends: declarations, requests, and the history with what came back."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlock.models.names import spell
+from interlock.models.openai_chat import (
+    Choice,
+    Options,
+    assistant_echo,
+    declarations,
+    read_response,
+    read_stream,
+    request,
+    tool_message,
+)
+from tests.unit.models.chat_responses import body_of, call_of
+
+SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
+OPTIONS = Options(model="small", tokens_max=60, temperature=0)
+JSON_TREES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+FIELDS = ["choices", "delta", "message", "tool_calls", "function", "function_call", "custom", "id", "index", "content"]
+
+
+@pytest.mark.requirement("TOOL-4", "TOOL-7")
+def test_a_declaration_holds_the_name_the_description_and_the_schema_and_nothing_else() -> None:
+    tools = declarations([("search", "Search documents.", SCHEMA)], names=spell(["search"]))
+    assert tools == [
+        {
+            "type": "function",
+            "function": {"name": "search", "description": "Search documents.", "parameters": SCHEMA},
+        }
+    ]
+
+
+@pytest.mark.requirement("TOOL-7")
+def test_a_name_that_the_dialect_does_not_allow_is_declared_under_its_spelling() -> None:
+    names = spell(["files.read"])
+    (tool,) = declarations([("files.read", "", SCHEMA)], names=names)
+    function = tool["function"]
+    assert isinstance(function, dict)
+    assert names.original(function["name"]) == "files.read"
+
+
+@pytest.mark.requirement("TOOL-7")
+def test_more_tools_than_the_dialect_takes_are_a_fault_of_the_caller() -> None:
+    many = [f"tool_{number}" for number in range(129)]
+    with pytest.raises(ValueError, match="at most 128"):
+        declarations([(name, "", SCHEMA) for name in many], names=spell(many))
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_a_request_says_what_was_asked_for() -> None:
+    tools = declarations([("search", "", SCHEMA)], names=spell(["search"]))
+    body = request([{"role": "user", "content": "hi"}], options=OPTIONS, tools=tools, choice=Choice.REQUIRED)
+    assert body == {
+        "model": "small",
+        "messages": [{"role": "user", "content": "hi"}],
+        "max_tokens": 60,
+        "temperature": 0,
+        "tools": tools,
+        "tool_choice": "required",
+        "parallel_tool_calls": False,
+    }
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_a_request_without_tools_says_nothing_about_tools() -> None:
+    assert set(request([], options=Options(model="m", tokens_max=1))) == {"model", "messages", "max_tokens"}
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_a_streamed_request_asks_for_the_usage() -> None:
+    body = request([], options=Options(model="m", tokens_max=1, stream=True, tokens_field="max_completion_tokens"))
+    assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
+    assert body["max_completion_tokens"] == 1
+
+
+@pytest.mark.requirement("LOOP-2")
+@pytest.mark.parametrize("raw", ['{"query": ', "", "[1]", '{"a": NaN}', '"{}"', "[" * 100_000])
+def test_broken_arguments_are_replaced_in_the_history_and_nowhere_else(raw: str) -> None:
+    turn = read_response(body_of({"content": "x", "tool_calls": [call_of(arguments=raw)]}))
+    assert assistant_echo(turn) == {"role": "assistant", "content": "x", "tool_calls": [call_of(arguments="{}")]}
+    assert turn.calls[0].arguments_raw == raw
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_signatures_go_back_where_they_came_from() -> None:
+    signature = {"google": {"thought_signature": "c2ln"}}
+    sent = call_of() | {"extra_content": signature}
+    turn = read_response(body_of({"content": None, "tool_calls": [sent], "reasoning_details": [{"data": "r"}]}))
+    assert assistant_echo(turn) == {
+        "role": "assistant",
+        "content": None,
+        "reasoning_details": [{"data": "r"}],
+        "tool_calls": [sent],
+    }
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_reasoning_that_came_in_pieces_goes_back_whole() -> None:
+    deltas: list[dict[str, object]] = [
+        {"reasoning_content": "be", "reasoning_details": [1]},
+        {"reasoning_content": "cause", "reasoning_details": [2]},
+        {"content": "done"},
+    ]
+    events = [f"data: {json.dumps({'choices': [{'delta': delta}]})}\n\n".encode() for delta in deltas]
+    echo = assistant_echo(read_stream([*events, b"data: [DONE]\n\n"]))
+    assert echo == {"role": "assistant", "content": "done", "reasoning_content": "because", "reasoning_details": [1, 2]}
+
+
+def test_a_legacy_call_is_answered_in_the_legacy_way() -> None:
+    turn = read_response(body_of({"function_call": {"name": "add", "arguments": "{}"}}, stop="function_call"))
+    assert assistant_echo(turn)["function_call"] == {"name": "add", "arguments": "{}"}
+    assert tool_message(turn.calls[0], "5") == {"role": "function", "name": "add", "content": "5"}
+
+
+@given(st.dictionaries(st.sampled_from([*FIELDS, "error", "usage", "finish_reason", "name", "arguments"]), JSON_TREES))
+def test_no_shape_of_a_message_makes_a_reader_or_an_echo_raise(fields: dict[str, object]) -> None:
+    choice: dict[str, object] = {"message": fields, "delta": fields, "index": 0}
+    body = json.dumps(fields | {"choices": [choice | {"tool_calls": [fields]}]}).encode()
+    for turn in (read_response(body), read_stream([b"data: " + body + b"\n\ndata: [DONE]\n\n"])):
+        assert json.dumps(assistant_echo(turn))
