@@ -1,0 +1,43 @@
+"""Steps of a claimed call: what may follow what, and that nothing else may."""
+
+from itertools import product
+
+import pytest
+
+from interlock.core.approval import APPROVAL_TRANSITIONS, ApprovalState
+from interlock.core.effect import TRANSITIONS, CallEvent, CallState, Effect, after
+from tests.golden import check_golden
+
+
+def test_the_states_of_calls_and_approvals_are_those_a_reviewer_has_seen() -> None:
+    lines = ["A claimed call", ""]
+    lines += [f"  {state:10} + {event:24} -> {to}" for (state, event), to in TRANSITIONS.items()]
+    lines += [f"  {state:10} is final" for state in CallState if state.is_final]
+    lines += ["", "An approval", ""]
+    lines += [f"  {asked:10} + {vote:24} -> {to}" for (asked, vote), to in APPROVAL_TRANSITIONS.items()]
+    left = {state for state, _ in APPROVAL_TRANSITIONS}
+    lines += [f"  {asked:10} is final" for asked in ApprovalState if asked not in left]
+    check_golden("effect_states.txt", "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(("state", "event"), sorted({*product(CallState, CallEvent)} - {*TRANSITIONS}))
+def test_a_step_that_the_table_does_not_have_is_illegal(state: CallState, event: CallEvent) -> None:
+    assert after(state, event) is None
+
+
+def test_nothing_leaves_a_final_state_and_everything_leaves_the_others() -> None:
+    left = {state for state, _ in TRANSITIONS}
+    assert left == {state for state in CallState if not state.is_final}
+
+
+def test_only_proof_or_a_new_claim_leaves_unknown() -> None:
+    leaves = {event for state, event in TRANSITIONS if state is CallState.UNKNOWN}
+    assert CallEvent.LOSE_OUTCOME not in leaves
+    assert leaves == set(CallEvent) - {CallEvent.LOSE_OUTCOME}
+
+
+@pytest.mark.requirement("TOOL-2")
+def test_only_reads_change_nothing_and_only_reads_and_idempotent_writes_may_be_repeated() -> None:
+    assert {each for each in Effect if not each.is_effect} == {Effect.READ}
+    assert {each for each in Effect if each.repeatable} == {Effect.READ, Effect.IDEMPOTENT_WRITE}
+    assert [each.value for each in Effect] == ["read", "idempotent_write", "write", "destructive"]
