@@ -16,7 +16,7 @@ def test_an_effect_is_made_for_who_is_acted_for() -> None:
 
 @pytest.mark.requirement("CALL-1")
 def test_a_proposal_holds_nothing_trusted() -> None:
-    assert {each.name for each in fields(ToolCall)} == {"id", "name", "arguments", "expectation"}  # type: ignore[arg-type]
+    assert {each.name for each in fields(ToolCall)} == {"id", "name", "arguments", "expectation"}
 
 
 @pytest.mark.requirement("CALL-1")

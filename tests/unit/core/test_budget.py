@@ -1,0 +1,122 @@
+"""A limit of N allows exactly N, whatever it counts, and no order of calls goes past it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from interlock.core.budget import (
+    NOTHING,
+    Amounts,
+    Limit,
+    Reservation,
+    ScopeKey,
+    ScopeKind,
+    Unit,
+    Usage,
+    exhausted,
+    settled,
+    while_unknown,
+)
+
+SCOPE = ScopeKey("acme", ScopeKind.RUN, "r1")
+
+
+def one(unit: Unit, amount: int = 1) -> Amounts:
+    return NOTHING._replace(**{unit.value: amount})
+
+
+def reservation(limit: Limit, amount: int = 1, *, window_us: int = 0) -> Reservation:
+    return Reservation(SCOPE._replace(window_us=window_us), one(limit.unit, amount), (limit,))
+
+
+def test_there_is_one_number_for_each_unit() -> None:
+    assert Amounts._fields == tuple(unit.value for unit in Unit)
+
+
+@pytest.mark.requirement("BUD-1")
+@pytest.mark.parametrize("unit", Unit)
+@pytest.mark.parametrize("amount", [0, 1, 2, 10])
+def test_a_limit_of_n_allows_exactly_n(unit: Unit, amount: int) -> None:
+    limit = Limit(ScopeKind.RUN, unit, amount)
+    used = NOTHING
+    allowed = 0
+    while exhausted(reservation(limit), Usage(used)) is None:
+        used = used.plus(one(unit))
+        allowed += 1
+    assert allowed == amount
+
+
+@pytest.mark.requirement("BUD-1")
+@pytest.mark.parametrize("unit", Unit)
+def test_absent_means_unlimited(unit: Unit) -> None:
+    most = Usage(one(unit, 10**18), one(unit, 10**18))
+    assert exhausted(Reservation(SCOPE, one(unit, 10**18)), most) is None
+
+
+@pytest.mark.requirement("BUD-1")
+@pytest.mark.parametrize("unit", Unit)
+def test_what_calls_in_flight_hold_counts_like_what_was_used(unit: Unit) -> None:
+    limit = Limit(ScopeKind.RUN, unit, 5)
+    assert exhausted(reservation(limit), Usage(one(unit, 2), one(unit, 2))) is None
+    over = exhausted(reservation(limit, 2), Usage(one(unit, 2), one(unit, 2)))
+    assert over is not None
+    assert (over.limit, over.scope, over.left, over.resets_us) == (limit, SCOPE, 1, None)
+
+
+def test_units_are_counted_apart() -> None:
+    limits = tuple(Limit(ScopeKind.RUN, unit, 1) for unit in Unit)
+    for index, unit in enumerate(Unit):
+        over = exhausted(Reservation(SCOPE, one(unit), limits), Usage(one(unit)))
+        assert over is not None
+        assert over.limit is limits[index]
+
+
+@pytest.mark.requirement("BUD-1")
+def test_a_window_says_when_it_resets() -> None:
+    limit = Limit(ScopeKind.RUN, Unit.CALLS, 1, window_s=60)
+    over = exhausted(reservation(limit, window_us=120_000_000), Usage(Amounts(calls=1)))
+    assert over is not None
+    assert over.resets_us == 180_000_000
+
+
+def test_what_is_left_is_never_less_than_nothing() -> None:
+    over = exhausted(reservation(Limit(ScopeKind.RUN, Unit.TOKENS, 5)), Usage(Amounts(tokens=9)))
+    assert over is not None
+    assert over.left == 0
+
+
+@given(
+    st.integers(0, 20),
+    st.lists(st.tuples(st.booleans(), st.integers(0, 6), st.floats(0, 1))),
+)
+def test_no_order_of_reserving_and_settling_goes_past_a_limit(
+    amount: int, steps: list[tuple[bool, int, float]]
+) -> None:
+    limit = Limit(ScopeKind.RUN, Unit.COST_MICROS, amount)
+    usage = Usage()
+    flying: list[Amounts] = []
+    for settles, cost, share in steps:
+        if settles and flying:
+            held = flying.pop()
+            spent = settled(held, spent=Amounts(cost_micros=int(held.cost_micros * share)))
+            usage = Usage(usage.used.plus(spent), usage.held.minus(held))
+        elif exhausted(reservation(limit, cost), usage) is None:
+            flying.append(Amounts(cost_micros=cost))
+            usage = usage._replace(held=usage.held.plus(flying[-1]))
+        assert usage.used.cost_micros + usage.held.cost_micros <= amount
+    assert usage.held == Amounts(cost_micros=sum(each.cost_micros for each in flying))
+
+
+def test_settling_keeps_the_count_and_frees_the_place() -> None:
+    reserved = Amounts(rounds=1, calls=1, tokens=50, cost_micros=100, working_ms=1, concurrent=1)
+    spent = Amounts(tokens=7, cost_micros=30, working_ms=12)
+    assert settled(reserved, spent=spent) == Amounts(1, 1, 7, 30, 12, 0)
+
+
+def test_a_call_of_unknown_outcome_holds_all_but_its_place() -> None:
+    assert while_unknown(Amounts(calls=1, cost_micros=9, concurrent=1)) == Amounts(calls=1, cost_micros=9)
+
+
+@given(st.tuples(*[st.integers(0, 99)] * 6), st.tuples(*[st.integers(0, 99)] * 6))
+def test_adding_and_taking_away_is_by_unit(one: tuple[int, ...], two: tuple[int, ...]) -> None:
+    assert Amounts(*one).plus(Amounts(*two)).minus(Amounts(*two)) == Amounts(*one)

@@ -1,0 +1,133 @@
+"""Which limits a call meets: every scope that it has, none that it has not."""
+
+from dataclasses import replace
+
+import pytest
+
+from interlock.core.budget import (
+    NOTHING,
+    Amounts,
+    Limit,
+    Limits,
+    Reservation,
+    ScopeKey,
+    ScopeKind,
+    Unit,
+    Usage,
+    exhausted,
+)
+from interlock.core.call import Caller, Origin
+from interlock.core.limits import LimitTable, charges
+from interlock.core.tool import Cost
+from tests.unit.core.call_cases import ALICE, NOW_US, spec
+
+FULL = Caller(ALICE, run="r1", task="t1", origin=Origin(agent="writer"))
+SAVE = spec(cost=Cost(70, tags=("research", "ai")))
+IDS = {
+    ScopeKind.RUN: ["r1"],
+    ScopeKind.AGENT: ["writer"],
+    ScopeKind.PRINCIPAL: ["alice"],
+    ScopeKind.TENANT: [""],
+    ScopeKind.TOOL: ["save_draft"],
+    ScopeKind.RUN_TOOL: ["r1\x1fsave_draft"],
+    ScopeKind.TAG: ["research", "ai"],
+    ScopeKind.OPERATION: ["r1\x1fd1"],
+    ScopeKind.TASK: ["t1"],
+}
+
+
+def table(*limits: Limit) -> LimitTable:
+    return LimitTable.of(Limits(limits))
+
+
+def met(kind: ScopeKind, caller: Caller = FULL, *, digest: str = "d1", known: bool = True) -> list[Reservation]:
+    """The reservations of one call that a limit on this kind of scope holds."""
+    taken = table(Limit(kind, Unit.CALLS, 1)).reservations(caller, SAVE if known else None, digest=digest)
+    return [each for each in taken if each.limits]
+
+
+@pytest.mark.requirement("BUD-1")
+@pytest.mark.parametrize("kind", ScopeKind)
+def test_a_limit_holds_what_it_is_set_on(kind: ScopeKind) -> None:
+    assert [each.scope for each in met(kind)] == [ScopeKey("acme", kind, name) for name in IDS[kind]]
+
+
+@pytest.mark.requirement("BUD-1")
+@pytest.mark.parametrize("kind", ScopeKind)
+@pytest.mark.parametrize("unit", [Unit.CALLS, Unit.COST_MICROS, Unit.WORKING_MS, Unit.CONCURRENT])
+def test_zero_means_none_at_all_on_every_scope(kind: ScopeKind, unit: Unit) -> None:
+    taken = table(Limit(kind, unit, 0)).reservations(FULL, SAVE, digest="d1")
+    assert [each for each in taken if exhausted(each, Usage())] == [each for each in taken if each.limits]
+    assert any(each.limits for each in taken)
+
+
+@pytest.mark.requirement("BUD-1")
+@pytest.mark.parametrize(
+    ("kind", "caller"),
+    [
+        (ScopeKind.RUN, replace(FULL, run=None)),
+        (ScopeKind.RUN_TOOL, replace(FULL, run=None)),
+        (ScopeKind.OPERATION, replace(FULL, run=None)),
+        (ScopeKind.TASK, replace(FULL, task=None)),
+        (ScopeKind.AGENT, replace(FULL, origin=Origin())),
+    ],
+)
+def test_a_scope_that_a_call_has_not_does_not_hold_it(kind: ScopeKind, caller: Caller) -> None:
+    assert met(kind, caller) == []
+
+
+@pytest.mark.parametrize("kind", [ScopeKind.TOOL, ScopeKind.RUN_TOOL, ScopeKind.TAG])
+def test_a_name_that_is_no_tool_has_no_scope_of_a_tool(kind: ScopeKind) -> None:
+    assert met(kind, known=False) == []
+    assert met(ScopeKind.OPERATION, digest="") == []
+
+
+@pytest.mark.requirement("BUD-1")
+def test_every_proposal_counts_even_of_a_name_that_is_no_tool() -> None:
+    (taken,) = met(ScopeKind.PRINCIPAL, known=False)
+    assert taken.amounts == Amounts(calls=1)
+
+
+@pytest.mark.requirement("BUD-3")
+def test_the_declared_maximum_is_reserved() -> None:
+    (taken,) = met(ScopeKind.TENANT)
+    assert taken.amounts == Amounts(calls=1, cost_micros=70, working_ms=1, concurrent=1)
+
+
+def test_what_was_counted_when_it_was_asked_is_not_counted_again() -> None:
+    taken = table().reservations(FULL, SAVE, counted=True)
+    assert [each.amounts.calls for each in taken] == [0]
+
+
+@pytest.mark.parametrize(("caller", "scope"), [(FULL, "r1"), (replace(FULL, run=None), "t1")])
+def test_a_run_or_else_a_task_is_counted_without_a_limit(caller: Caller, scope: str) -> None:
+    assert [(each.scope.id, each.limits) for each in table().reservations(caller, SAVE)] == [(scope, ())]
+
+
+def test_limits_on_one_scope_and_window_share_a_usage_row() -> None:
+    calls, cost = Limit(ScopeKind.TENANT, Unit.CALLS, 5), Limit(ScopeKind.TENANT, Unit.COST_MICROS, 9)
+    rate = Limit(ScopeKind.TENANT, Unit.CALLS, 2, window_s=60)
+    taken = [each for each in table(rate, calls, cost).reservations(FULL, SAVE, now_us=NOW_US) if each.limits]
+    assert [each.limits for each in taken] == [(calls, cost), (rate,)]
+    assert [each.scope.window_us for each in taken] == [0, NOW_US - NOW_US % 60_000_000]
+
+
+@pytest.mark.parametrize(("at_us", "window_us"), [(0, 0), (59_999_999, 0), (60_000_000, 60_000_000)])
+def test_a_rate_window_starts_anew_at_its_length(at_us: int, window_us: int) -> None:
+    rate = Limit(ScopeKind.TENANT, Unit.CALLS, 2, window_s=60)
+    taken = table(rate).reservations(FULL, SAVE, now_us=at_us)
+    assert [each.scope.window_us for each in taken if each.limits] == [window_us]
+
+
+def test_what_is_used_up_for_good_is_looked_at_before_what_frees_up_by_itself() -> None:
+    at_once = Limit(ScopeKind.RUN, Unit.CONCURRENT, 1)
+    calls = Limit(ScopeKind.RUN, Unit.CALLS, 1)
+    (taken,) = table(at_once, calls).reservations(FULL, SAVE)
+    over = exhausted(taken, Usage(Amounts(calls=1), Amounts(concurrent=1)))
+    assert over is not None
+    assert over.limit is calls
+
+
+def test_a_proposal_that_never_ran_is_charged_itself_and_nothing_else() -> None:
+    taken = charges(table().reservations(FULL, SAVE))
+    assert [(each.amounts, each.limits) for each in taken] == [(NOTHING._replace(calls=1), ())]
