@@ -1,0 +1,95 @@
+"""The catalogue at one moment: compiled tools by tenant and name, immutable, for a decision to read without I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from enum import StrEnum
+from heapq import nlargest
+from types import MappingProxyType
+
+from interlock.core.refusals import Code
+from interlock.core.schema import CompiledSchema
+from interlock.core.tool import SHARED, Parameter, ToolSpec
+
+
+class Lifecycle(StrEnum):
+    """Where a published version stands."""
+
+    CANDIDATE = "candidate"
+    AVAILABLE = "available"
+    RESTRICTED = "restricted"
+    FROZEN = "frozen"
+    RETIRED = "retired"
+    QUARANTINED = "quarantined"
+
+
+CLOSED: Mapping[Lifecycle, Code] = MappingProxyType(
+    {
+        Lifecycle.CANDIDATE: Code.TOOL_NOT_FOUND,
+        Lifecycle.FROZEN: Code.TOOL_FROZEN,
+        Lifecycle.RETIRED: Code.TOOL_RETIRED,
+        Lifecycle.QUARANTINED: Code.TOOL_QUARANTINED,
+    }
+)
+"""States in which a tool takes no calls, with the code that says so."""
+
+
+NAME_CHARS_MAX = 128
+"""As much of a name that is no tool as is looked at or repeated."""
+
+COMPARED_MAX = 128
+"""How many names one unknown name is compared with."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tool:
+    """A spec with everything derived from it that a call needs.
+
+    `sensitive` are JSON pointers into arguments that are never shown; `model_schema` is what a model sees: the input
+    schema without injected parameters.
+    """
+
+    spec: ToolSpec
+    digest: str
+    input: CompiledSchema
+    output: CompiledSchema | None
+    sensitive: frozenset[str]
+    injected: tuple[Parameter, ...]
+    model_schema: bytes
+    state: Lifecycle = Lifecycle.AVAILABLE
+    replacement: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Catalogue:
+    """The default version of each tool. `epoch` rises with every change of a tool or policy in this process's view."""
+
+    tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
+    epoch: int = 0
+
+    def find(self, tenant: str, name: str) -> Tool | None:
+        """The tenant's own tool of exactly this name, else the shared one."""
+        return self.tools.get((tenant, name)) or self.tools.get((SHARED, name))
+
+    def of(self, tenant: str) -> Iterable[Tool]:
+        """Every tool that the tenant might be allowed to use, ordered by name; its own stand before shared ones."""
+        found = {name: tool for (owner, name), tool in self.tools.items() if owner == SHARED}
+        found |= {name: tool for (owner, name), tool in self.tools.items() if owner == tenant}
+        return [found[name] for name in sorted(found)]
+
+
+def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
+    """At most 16 names that a misspelled one may have meant, best first.
+
+    Comparing is slow, and anyone may invent names: among many, those that share words or a beginning are compared.
+    """
+    name = name[:NAME_CHARS_MAX]
+    words = frozenset(name.split("_"))
+
+    def likeness(other: str) -> tuple[int, bool]:
+        return len(words.intersection(other.split("_"))), other[:3] == name[:3]
+
+    pool = nlargest(COMPARED_MAX, names, key=likeness)
+    return tuple(get_close_matches(name, pool, n=16, cutoff=0.6))

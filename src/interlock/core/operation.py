@@ -1,0 +1,77 @@
+"""The frozen operation: the one value that policy, approval, execution and audit use.
+
+The digest is SHA-256 over the RFC 8785 form (integers exact) of tenant, principal, tool, version, spec digest and final
+arguments, so equal bytes mean equal typed values. The idempotency key is made of trusted values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from interlock.core.call import Caller, ToolCall
+from interlock.core.canonical import Json, canonical, sha256_hex
+from interlock.core.catalogue import Tool
+from interlock.core.frozen import frozen
+from interlock.core.resource import Resource
+from interlock.core.tool import ToolSpec
+
+
+@frozen
+class Operation:
+    """What will run, to the byte. `arguments` is canonical JSON; `values` the same decoded, never handed out to change.
+
+    `model_digest` covers only what the model supplied: two proposals with equal ones are the same proposal. `key` is
+    the idempotency key of an effect, `keyed` whether that key is the caller's own or run and position.
+    """
+
+    call: ToolCall
+    caller: Caller
+    tool: Tool
+    arguments: bytes
+    values: Mapping[str, Json]
+    digest: str
+    model_digest: str
+    resource: Resource | None = None
+    key: str | None = None
+    keyed: bool = False
+
+    @property
+    def spec(self) -> ToolSpec:
+        """The spec of the tool version that runs."""
+        return self.tool.spec
+
+
+def operation_digest(caller: Caller, tool: Tool, arguments: bytes) -> str:
+    """The operation digest (hex). `arguments` is canonical already, so the outer form is canonical too."""
+    principal = caller.principal
+    head = canonical([principal.tenant, principal.id, principal.on_behalf_of, tool.spec.name, tool.spec.version])
+    return sha256_hex(b'{"arguments":%b,"of":%b,"spec":"%b"}' % (arguments, head, tool.digest.encode()))
+
+
+def idempotency_key(caller: Caller, spec: ToolSpec, values: Mapping[str, Json]) -> tuple[str, bool] | None:
+    """The key of an effect and whether it is the call's own, or None where nothing trusted can make one.
+
+    Scope is the caller's key, else the business task, else run and position. The tool's key fields say which arguments
+    make it the same effect. Within a task a tool that declares none takes all of them: a task may use a tool twice.
+    """
+    scope = _scope(caller)
+    if scope is None or (spec.idempotency.caller_key_required and caller.key is None):
+        return None
+    fields: Json = None
+    if spec.idempotency.fields:
+        fields = [values.get(name) for name in spec.idempotency.fields]
+    elif scope[0] == "task":
+        fields = dict(values)
+    principal = caller.principal
+    key = sha256_hex(canonical([principal.tenant, principal.on_behalf_of, *scope, spec.name, fields]))
+    return key, scope[0] != "task"
+
+
+def _scope(caller: Caller) -> tuple[str, ...] | None:
+    if caller.key is not None:
+        return ("key", caller.task or "", caller.key)
+    if caller.task is not None:
+        return ("task", caller.task)
+    if caller.run is not None:
+        return ("run", caller.run, str(caller.turn), str(caller.position))
+    return None

@@ -1,0 +1,58 @@
+"""Finding a tool by its exact name, and what may have been meant by one that is none."""
+
+import pytest
+
+from interlock.core.catalogue import CLOSED, COMPARED_MAX, Catalogue, Lifecycle, nearest
+from tests.unit.core.call_cases import catalogue, tool
+
+SHARED_SAVE = tool()
+OWN_SAVE = tool(tenant="acme", title="Ours")
+OTHERS = tool("sell_shares", tenant="globex")
+FOUND = catalogue(SHARED_SAVE, OWN_SAVE, OTHERS, tool("archive_draft"))
+
+
+@pytest.mark.requirement("CALL-4")
+def test_a_tenants_own_tool_stands_before_the_shared_one_of_its_name() -> None:
+    assert FOUND.find("acme", "save_draft") is OWN_SAVE
+    assert FOUND.find("globex", "save_draft") is SHARED_SAVE
+
+
+@pytest.mark.requirement("CALL-4")
+@pytest.mark.parametrize("name", ["Save_draft", "save_draft ", "save-draft", "save_draf", "", "sell_shares"])
+def test_only_the_exact_name_of_a_tool_of_the_tenant_is_found(name: str) -> None:
+    assert FOUND.find("acme", name) is None
+
+
+def test_a_tenants_tools_are_its_own_and_the_shared_ones_each_name_once() -> None:
+    assert [each.spec.name for each in FOUND.of("acme")] == ["archive_draft", "save_draft"]
+    assert OWN_SAVE in FOUND.of("acme")
+    assert [each.spec.name for each in FOUND.of("globex")] == ["archive_draft", "save_draft", "sell_shares"]
+    assert list(Catalogue().of("acme")) == []
+
+
+def test_the_states_that_take_no_calls_are_these() -> None:
+    assert {state.value: code.value for state, code in CLOSED.items()} == {
+        "candidate": "TOOL_NOT_FOUND",
+        "frozen": "TOOL_FROZEN",
+        "retired": "TOOL_RETIRED",
+        "quarantined": "TOOL_QUARANTINED",
+    }
+    assert {*Lifecycle} - {*CLOSED} == {Lifecycle.AVAILABLE, Lifecycle.RESTRICTED}
+
+
+@pytest.mark.requirement("CALL-4")
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [("save_drafts", "save_draft"), ("Save_Draft", "save_draft"), ("serch", "search"), ("zzz", None)],
+)
+def test_the_nearest_name_comes_first(name: str, first: str | None) -> None:
+    found = nearest(name, ["save_draft", "search", "delete_file", "send_mail"])
+    assert (found[0] if found else None) == first
+
+
+@pytest.mark.requirement("CALL-4")
+def test_among_many_names_those_that_share_words_are_compared() -> None:
+    names = [f"get_report_{number}" for number in range(COMPARED_MAX * 4)]
+    assert nearest("save_drafts", [*names, "save_draft"])[0] == "save_draft"
+    assert nearest("get_report_7", names)[0] == "get_report_7"
+    assert nearest("x" * 10_000, names) == ()
