@@ -1,0 +1,157 @@
+"""All attempts at one claimed operation, from the first check to the outcome that may honestly be told."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from interlock.core.budget import NOTHING, Amounts
+from interlock.core.effect import Effect
+from interlock.core.faults import TIMED_OUT, honest
+from interlock.core.outcome import Failed, Outcome, Partial, Succeeded, Unknown
+from interlock.core.refusals import Code
+from interlock.core.retry import may_retry, wait_s
+from interlock.ports import Attempt, Clock, Entropy, Invocation, Runner
+from interlock.runtime.bounded import Overdue, bounded
+from interlock.runtime.health import Health
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """The attempts before this one: what they cost, and whether one of them may have done it (then no later failure can
+    prove that nothing happened)."""
+
+    attempts: int = 0
+    spent: Amounts = NOTHING
+    in_doubt: bool = False
+
+    def then(self, failed: Failed, *, effect: Effect) -> _Before:
+        in_doubt = self.in_doubt or isinstance(honest(failed, effect=effect), Unknown)
+        return _Before(self.attempts + 1, self.spent.plus(failed.spent), in_doubt)
+
+
+_FIRST = _Before()
+
+
+async def attempt_all(
+    invocation: Invocation, *, runner: Runner, clock: Clock, entropy: Entropy, health: Health
+) -> Attempt:
+    """Run it, as often as its effect allows, until `invocation.deadline_s`.
+
+    What proves that nothing ran (breaker, precondition) says so. For anything but a read, a fault after dispatch is
+    `Unknown` unless the contract says otherwise. `tail` is there where work goes on that could not be stopped: its
+    locks stay held until then. A cancellation gets out; `tail_of` tells whether work goes on behind it.
+    """
+    spec = invocation.operation.spec
+    refused = await _refused(invocation, runner=runner, clock=clock, health=health)
+    if refused is not None:
+        return Attempt(refused)
+    before = _FIRST
+    while True:
+        attempt = await _attempt(invocation, runner=runner, number=before.attempts + 1, clock=clock)
+        health.report(spec, outcome=attempt.outcome)
+        failed, number = attempt.outcome, before.attempts + 1
+        if not isinstance(failed, Failed) or attempt.tail is not None:
+            break
+        if not may_retry(spec.effect, failed, attempt=number, rule=spec.retry):
+            break
+        pause_s = wait_s(spec.retry, failed, attempt=number, jitter=_jitter(entropy))
+        if clock.monotonic_s() + pause_s >= invocation.deadline_s or health.unavailable(spec) is not None:
+            break
+        await clock.sleep(pause_s)
+        before = before.then(failed, effect=spec.effect)
+    return _told(attempt, before=before, effect=spec.effect)
+
+
+def tail_of(cancelled: asyncio.CancelledError) -> Awaitable[Outcome] | None:
+    """The work that goes on behind a cancellation that left `attempt_all`: its locks and its place stay taken."""
+    tail: Awaitable[Outcome] | None = getattr(cancelled, "tail", None)
+    return tail
+
+
+async def _refused(invocation: Invocation, *, runner: Runner, clock: Clock, health: Health) -> Failed | None:
+    """Why not even the first attempt is made."""
+    spec = invocation.operation.spec
+    pause_s = health.unavailable(spec)
+    if pause_s is not None:
+        message = f"{spec.name} does not work at present."
+        return Failed(Code.TOOL_UNAVAILABLE, message, retryable=True, retry_after_s=pause_s, nothing_happened=True)
+    if clock.monotonic_s() >= invocation.deadline_s:
+        return Failed(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.", nothing_happened=True)
+    if not spec.precondition:
+        return None
+    until_s = min(invocation.deadline_s, clock.monotonic_s() + spec.timeout_ms / 1_000)
+    found = await bounded(runner.precondition(invocation), until_s=until_s)
+    if isinstance(found, Overdue):
+        return Failed(Code.PRECONDITION_FAILED, "A condition could not be checked in time.", nothing_happened=True)
+    return found
+
+
+async def _attempt(invocation: Invocation, *, runner: Runner, number: int, clock: Clock) -> Attempt:
+    until_s = min(invocation.deadline_s, clock.monotonic_s() + invocation.operation.spec.timeout_ms / 1_000)
+    this = Invocation(
+        invocation.operation,
+        invocation.operation_id,
+        invocation.key,
+        invocation.fence,
+        until_s,
+        invocation.secrets,
+        number,
+    )
+    done = await bounded(runner.run(this), until_s=until_s)
+    if isinstance(done, Overdue):
+        return Attempt(TIMED_OUT, None if done.late is None else _then(done.late, _late))
+    return done
+
+
+def _told(attempt: Attempt, *, before: _Before, effect: Effect) -> Attempt:
+    """The last attempt with the number and the cost of all of them, in honest words."""
+    if isinstance(attempt.outcome, Succeeded) and before is _FIRST:
+        return attempt
+    tail = attempt.tail
+    if tail is not None:
+        tail = _then(tail, lambda ended: honest(ended.result(), effect=effect))
+    return Attempt(_summed(attempt.outcome, before=before, effect=effect), tail)
+
+
+def _summed(outcome: Outcome, *, before: _Before, effect: Effect) -> Outcome:
+    attempts, spent = before.attempts + 1, before.spent
+    if isinstance(outcome, Succeeded | Partial):
+        reported = outcome.produced.spent
+        known = None if reported is None else reported.plus(spent)
+        return replace(outcome, attempts=attempts, produced=replace(outcome.produced, spent=known))
+    if isinstance(outcome, Unknown):
+        return replace(outcome, attempts=attempts)
+    failed = replace(outcome, attempts=attempts, spent=outcome.spent.plus(spent))
+    if before.in_doubt and failed.code is not Code.OUTPUT_INVALID:
+        return Unknown("An earlier attempt may have done it.", failed.spent if any(failed.spent) else None, attempts)
+    return honest(failed, effect=effect)
+
+
+def _late(ended: asyncio.Future[Attempt]) -> Outcome:
+    """The outcome of a runner that did not stop in time."""
+    if ended.cancelled():
+        return TIMED_OUT
+    if ended.exception() is not None:
+        return Unknown("It ended with a fault after its time.")
+    return ended.result().outcome
+
+
+def _then(source: Awaitable[T], read: Callable[[asyncio.Future[T]], Outcome]) -> asyncio.Future[Outcome]:
+    """A future of what `read` makes of a late result, which nobody needs to await."""
+    told: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+
+    def tell(ended: asyncio.Future[T]) -> None:
+        if not told.done():
+            told.set_result(read(ended))
+
+    asyncio.ensure_future(source).add_done_callback(tell)
+    return told
+
+
+def _jitter(entropy: Entropy) -> float:
+    return int.from_bytes(entropy.bytes(6)) / 2**48

@@ -1,0 +1,115 @@
+"""Which tools work at present: a breaker for each tool and endpoint, and what an operator set by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from interlock.core.breaker import CLOSED, Breaker, BreakerRule, BreakerState, counts_as_failure
+from interlock.core.outcome import Outcome
+from interlock.core.tool import ToolSpec
+from interlock.ports import Clock
+
+
+class HealthState(StrEnum):
+    """DEGRADED tools take calls; the last three take none."""
+
+    HEALTHY = "healthy"
+    DEGRADED = "degraded"
+    QUOTA_SPENT = "quota_spent"
+    MAINTENANCE = "maintenance"
+    UNREACHABLE = "unreachable"
+
+
+SET_BY_HAND = frozenset({
+    HealthState.HEALTHY, HealthState.DEGRADED, HealthState.QUOTA_SPENT, HealthState.MAINTENANCE
+})  # fmt: skip
+"""The states that an operator may set. UNREACHABLE is the breaker's."""
+
+_TAKES_NONE = frozenset({HealthState.QUOTA_SPENT, HealthState.MAINTENANCE})
+_NO_END_S = 60.0
+
+Endpoint = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A state that an operator set, and when it ends (None: when it is taken back)."""
+
+    state: HealthState
+    until_s: float | None = None
+
+
+class Health:
+    """Kept in memory: another process finds out for itself. All versions of a tool share an endpoint's breaker."""
+
+    def __init__(self, *, clock: Clock, rule: BreakerRule | None = None) -> None:
+        self._clock = clock
+        self._rule = rule or BreakerRule()
+        self._breakers: dict[Endpoint, Breaker] = {}
+        self._notices: dict[tuple[str, str], Notice] = {}
+
+    def unavailable(self, spec: ToolSpec) -> float | None:
+        """Seconds after which to ask again, or None where a call may pass (it may be the probe of an open breaker)."""
+        if not self._breakers and not self._notices:
+            return None
+        notice = self._notice(spec)
+        if notice is not None and notice.state in _TAKES_NONE:
+            return _NO_END_S if notice.until_s is None else notice.until_s - self._clock.monotonic_s()
+        breaker = self._breakers.get(_endpoint(spec))
+        if breaker is None:
+            return None
+        self._breakers[_endpoint(spec)], wait_s = breaker.asked(self._clock.monotonic_s())
+        return wait_s
+
+    def report(self, spec: ToolSpec, *, outcome: Outcome) -> None:
+        """Tell what one attempt came to."""
+        if counts_as_failure(outcome):
+            breaker = self._breakers.get(_endpoint(spec), CLOSED)
+            self._breakers[_endpoint(spec)] = breaker.failed(self._clock.monotonic_s(), self._rule)
+        elif self._breakers:
+            self._breakers.pop(_endpoint(spec), None)
+
+    def set(self, tenant: str, name: str, *, state: HealthState, for_s: float | None = None) -> None:
+        """An operator's word on a tool; HEALTHY takes it back and closes its breakers. `for_s` of None: until then."""
+        if state not in SET_BY_HAND:
+            raise ValueError(f"{state.value} cannot be set by hand")
+        if state is HealthState.HEALTHY:
+            self._notices.pop((tenant, name), None)
+            for endpoint in [each for each in self._breakers if (each[0], each[2]) == (tenant, name)]:
+                del self._breakers[endpoint]
+            return
+        until_s = None if for_s is None else self._clock.monotonic_s() + for_s
+        self._notices[tenant, name] = Notice(state, until_s)
+
+    def state(self, spec: ToolSpec) -> HealthState:
+        """How a tool is; looking changes nothing."""
+        notice = self._notice(spec)
+        if notice is not None and notice.state in _TAKES_NONE:
+            return notice.state
+        breaker = self._breakers.get(_endpoint(spec), CLOSED)
+        if breaker.state is BreakerState.OPEN and self._clock.monotonic_s() < breaker.until_s:
+            return HealthState.UNREACHABLE
+        if breaker.state is not BreakerState.CLOSED:
+            return HealthState.DEGRADED
+        return HealthState.HEALTHY if notice is None else notice.state
+
+    def withheld(self, spec: ToolSpec) -> bool:
+        """Whether discovery leaves the tool out."""
+        return self.state(spec) not in (HealthState.HEALTHY, HealthState.DEGRADED)
+
+    def breakers(self) -> Iterator[tuple[Endpoint, Breaker]]:
+        """What is remembered of tools that failed, for those who watch."""
+        yield from self._breakers.items()
+
+    def _notice(self, spec: ToolSpec) -> Notice | None:
+        notice = self._notices.get((spec.tenant, spec.name))
+        if notice is None or notice.until_s is None or self._clock.monotonic_s() < notice.until_s:
+            return notice
+        del self._notices[spec.tenant, spec.name]
+        return None
+
+
+def _endpoint(spec: ToolSpec) -> Endpoint:
+    return (spec.tenant, spec.source, spec.name, spec.handler.target)
