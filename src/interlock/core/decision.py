@@ -1,0 +1,310 @@
+"""The decision on one proposed call: resolve, freeze, judge - three pure functions in a fixed order, reasons attached.
+
+    propose(call, caller, catalogue)  = resolve, freeze      -> Operation | Deny
+    decide(operation, facts)          = judge                -> Allow | Deny | Ask | Replay
+
+Facts are about the frozen operation, so they are looked up between the two. The order of the gates is the security
+argument: what is first refuses first. Nothing here has effects; the claim guards the same conditions again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from typing import assert_never
+
+from interlock.core.approval import Approval, ApprovalState, Binding, Requirement
+from interlock.core.budget import Exhausted, Reservation, ScopeKind, Unit, Usage, exhausted
+from interlock.core.call import Caller, ToolCall
+from interlock.core.canonical import Json
+from interlock.core.catalogue import CLOSED, Catalogue, Tool
+from interlock.core.effect import CallState
+from interlock.core.freeze import freeze
+from interlock.core.frozen import frozen
+from interlock.core.labels import Labels
+from interlock.core.operation import Operation
+from interlock.core.policy import Answer, PolicyRequest, PolicySlice, Verdict, Visibility
+from interlock.core.refusals import Code
+from interlock.core.resource import Resource
+from interlock.core.run import NO_RUN, RunFacts
+from interlock.core.tool import ChosenBy
+
+
+@frozen
+class Prior:
+    """An earlier call under the same key. `observation` is its stored answer (JSON bytes), None while it runs."""
+
+    operation_id: str
+    tool: str
+    model_digest: str
+    state: CallState
+    observation: bytes | None
+    at_us: int
+    labels: Labels
+
+
+@frozen
+class Facts:
+    """All that a decision knows beside the operation, as of one moment.
+
+    `usage` matches `reservations` one by one. `grant` is the approval that this call resumes with. What was asked for
+    and did not arrive in time is not in `outside`.
+    """
+
+    as_of_us: int
+    slice: PolicySlice
+    environment: str = ""
+    run: RunFacts = NO_RUN
+    prior: Prior | None = None
+    resource: Resource | None = None
+    outside: Mapping[str, Json] = field(default_factory=dict)
+    reservations: tuple[Reservation, ...] = ()
+    usage: tuple[Usage, ...] = ()
+    grant: Approval | None = None
+    deadline_us: int | None = None
+
+
+@frozen
+class Deny:
+    """Refused. `code` is told to the caller; `audited` is the code on record where the two differ."""
+
+    code: Code
+    message: str
+    details: Mapping[str, Json] = field(default_factory=dict)
+    retry_after_s: float | None = None
+    verdict: Verdict | None = None
+    operation: Operation | None = None
+    tool: Tool | None = None
+    audited: Code | None = None
+
+
+@frozen
+class Ask:
+    """A person must approve it first."""
+
+    requirement: Requirement
+    verdict: Verdict
+
+
+@frozen
+class Replay:
+    """It was done already. `visible` says whether today's policy lets the caller see the result."""
+
+    prior: Prior
+    visible: bool
+    verdict: Verdict
+
+
+@frozen
+class Allow:
+    """It may run. `grant` is used up by the claim; `continues` is the unknown call that this one repeats safely."""
+
+    verdict: Verdict
+    grant: Approval | None = None
+    continues: str | None = None
+
+
+Decision = Allow | Deny | Ask | Replay
+
+
+def propose(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Operation | Deny:
+    """The one operation that a proposal means, or why it means none."""
+    tool = resolve(call, caller, catalogue)
+    if isinstance(tool, Deny):
+        return tool
+    operation = freeze(call, caller, tool)
+    if isinstance(operation, Operation):
+        return operation
+    return Deny(operation.code, operation.message, operation.details, tool=tool)
+
+
+def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny:
+    """The tool of exactly this name that takes calls at present."""
+    tool = catalogue.find(caller.principal.tenant, call.name)
+    if tool is None:
+        return Deny(Code.TOOL_NOT_FOUND, _no_tool(call.name))
+    closed = CLOSED.get(tool.state)
+    if closed is Code.TOOL_NOT_FOUND:
+        return Deny(closed, _no_tool(call.name), tool=tool)
+    if closed is not None:
+        replacement: dict[str, Json] = {"replacement": tool.replacement} if tool.replacement else {}
+        return Deny(closed, f"{tool.spec.name} is {tool.state.value}.", replacement, tool=tool)
+    if tool.spec.chosen_by is ChosenBy.USER and not caller.user_requested:
+        return Deny(Code.TOOL_NOT_ALLOWED, f"{tool.spec.name} is called only at a user's explicit request.", tool=tool)
+    return tool
+
+
+def decide(operation: Operation, facts: Facts) -> Decision:
+    """What becomes of a frozen operation. A total function: every path ends in a decision with its reasons.
+
+    The order: the run is open; an effect has a key; there is time left; what was done before is not done again; policy;
+    what a person declined stays declined; budgets; approval.
+    """
+    if facts.run.ended is not None:
+        return Deny(Code.RUN_ENDED, f"The run has ended: {facts.run.ended}.")
+    if operation.spec.effect.is_effect and operation.key is None:
+        return Deny(Code.IDEMPOTENCY_REQUIRED, _key_wanted(operation))
+    if facts.deadline_us is not None and facts.as_of_us >= facts.deadline_us:
+        return Deny(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.")
+    verdict = facts.slice.decide(request_of(operation, facts))
+    repeated = _repeated(operation, facts.prior, verdict)
+    if repeated is not None:
+        return repeated
+    if verdict.answer is Answer.DENY:
+        return Deny(Code.PERMISSION_DENIED, verdict.reason, verdict=verdict)
+    if operation.digest in facts.run.denied:
+        return Deny(Code.APPROVAL_DENIED, "A person declined this operation in this run.", verdict=verdict)
+    over = _over_budget(facts)
+    if over is not None:
+        return replace(over, verdict=verdict)
+    return _approved(operation, facts, verdict)
+
+
+def mask(deny: Deny, name: str, *, visibility: Visibility) -> Deny:
+    """The refusal as the caller may hear it: of a tool that the caller may not see, it is as if there were none."""
+    if deny.tool is not None and visibility is Visibility.NEVER:
+        audited = deny.code if deny.code is Code.PERMISSION_DENIED else Code.TOOL_NOT_ALLOWED
+        deny = replace(deny, code=Code.TOOL_NOT_FOUND, message=_no_tool(name), details={}, audited=audited)
+    if deny.code is not Code.TOOL_NOT_FOUND:
+        return deny
+    return replace(deny, details={}, retry_after_s=None)
+
+
+def required(operation: Operation, verdict: Verdict) -> Requirement | None:
+    """What approval the operation needs: what policy asks for, and never less than the tool's own floor."""
+    floor = operation.spec.approval_floor
+    if floor is None:
+        return verdict.requirement
+    least = Requirement(floor.roles, floor.quorum, floor.lifetime_s, (floor.reason,) if floor.reason else ())
+    return least if verdict.requirement is None else verdict.requirement.plus(least)
+
+
+def binding(operation: Operation, facts: Facts, verdict: Verdict) -> Binding:
+    """What an approval of this operation is bound to."""
+    resource = facts.resource or operation.resource
+    return Binding(
+        operation_digest=operation.digest,
+        tool=operation.spec.name,
+        version=operation.spec.version,
+        slice_digest=verdict.slice_digest,
+        principal=operation.caller.principal.id,
+        resource="" if resource is None else resource.name,
+        resource_version=None if resource is None else resource.version,
+    )
+
+
+def request_of(operation: Operation, facts: Facts) -> PolicyRequest:
+    """What policy is asked about the operation."""
+    return PolicyRequest(
+        principal=operation.caller.principal,
+        spec=operation.spec,
+        arguments=operation.values,
+        resource=facts.resource or operation.resource,
+        run=facts.run,
+        origin=operation.caller.origin,
+        now_us=facts.as_of_us,
+        environment=facts.environment,
+        facts=facts.outside,
+    )
+
+
+def _repeated(operation: Operation, prior: Prior | None, verdict: Verdict) -> Decision | None:
+    if prior is None or prior.state is CallState.RELEASED:
+        return None
+    if prior.tool != operation.spec.name or prior.model_digest != operation.model_digest:
+        return Deny(Code.IDEMPOTENCY_CONFLICT, "The same key was used before with other arguments.", verdict=verdict)
+    if prior.state is CallState.CLAIMED or prior.observation is None:
+        return Deny(
+            Code.IDEMPOTENCY_IN_PROGRESS,
+            "The same operation is running now.",
+            {"operation_id": prior.operation_id},
+            retry_after_s=1.0,
+            verdict=verdict,
+        )
+    allowed = verdict.answer is Answer.ALLOW and required(operation, verdict) is None
+    if prior.state is CallState.UNKNOWN and operation.spec.effect.repeatable and allowed:
+        return Allow(verdict, continues=prior.operation_id)
+    return Replay(prior, verdict.answer is not Answer.DENY, verdict)
+
+
+def _approved(operation: Operation, facts: Facts, verdict: Verdict) -> Decision:
+    need = required(operation, verdict)
+    grant = facts.grant
+    if grant is None:
+        return Allow(verdict) if need is None else Ask(need, verdict)
+    refused = _grant_refused(grant, facts, binding(operation, facts, verdict))
+    if refused is not None:
+        return replace(refused, verdict=verdict)
+    if need is not None and not grant.requirement.covers(need):
+        return Ask(need, verdict)
+    return Allow(verdict, grant=grant)
+
+
+def _grant_refused(grant: Approval, facts: Facts, bound: Binding) -> Deny | None:
+    match grant.state:
+        case ApprovalState.DENIED:
+            return Deny(Code.APPROVAL_DENIED, "A person declined this operation.")
+        case ApprovalState.PENDING if not grant.is_expired(facts.as_of_us):
+            return Deny(Code.APPROVAL_REQUIRED, "The approval is not decided yet.", {"approval_id": grant.id})
+        case ApprovalState.EXPIRED | ApprovalState.PENDING:
+            return Deny(Code.APPROVAL_EXPIRED, "The approval expired before it was used.")
+        case ApprovalState.GRANTED if grant.is_expired(facts.as_of_us):
+            return Deny(Code.APPROVAL_EXPIRED, "The approval expired before it was used.")
+        case ApprovalState.GRANTED if grant.binding == bound:
+            return None
+        case ApprovalState.GRANTED:
+            changed: list[Json] = [
+                name for name in Binding.__slots__ if getattr(bound, name) != getattr(grant.binding, name)
+            ]
+            return Deny(
+                Code.APPROVAL_MISMATCH, "What the approval was given for has changed since.", {"changed": changed}
+            )
+        case ApprovalState.USED | ApprovalState.WITHDRAWN | ApprovalState.VOID:
+            return Deny(Code.APPROVAL_MISMATCH, f"The approval is {grant.state.value}.")
+        case _:
+            assert_never(grant.state)
+
+
+def _over_budget(facts: Facts) -> Deny | None:
+    """The limit that stands in the way: what is used up for good before what frees up by itself, the longest wait."""
+    found: Deny | None = None
+    for reservation, usage in zip(facts.reservations, facts.usage, strict=True):
+        over = exhausted(reservation, usage)
+        if over is None:
+            continue
+        deny = _over(over, facts.as_of_us)
+        if deny.retry_after_s is None:
+            return deny
+        if found is None or deny.retry_after_s > (found.retry_after_s or 0.0):
+            found = deny
+    return found
+
+
+def _over(over: Exhausted, now_us: int) -> Deny:
+    limit = over.limit
+    details: dict[str, Json] = {
+        "limit": limit.amount,
+        "unit": limit.unit.value,
+        "scope": limit.scope.value,
+        "left": over.left,
+        "resets_at_us": over.resets_us,
+    }
+    named = f"{limit.amount} {limit.unit.value} per {limit.scope.value}"
+    if limit.scope is ScopeKind.OPERATION:
+        return Deny(Code.REPEATED_CALL, f"The same operation was called too often: {named}.", details)
+    if over.resets_us is not None:
+        wait_s = max(0.0, (over.resets_us - now_us) / 1e6)
+        return Deny(Code.RATE_LIMITED, f"Rate reached: {named} in {limit.window_s} s.", details, retry_after_s=wait_s)
+    if limit.unit is Unit.CONCURRENT:
+        return Deny(Code.RATE_LIMITED, f"Too many at once: {named}.", details, retry_after_s=0.05)
+    return Deny(Code.BUDGET_EXHAUSTED, f"Budget used up: {named}.", details)
+
+
+def _no_tool(name: str) -> str:
+    return f"There is no tool named {name[:128]!r}."
+
+
+def _key_wanted(operation: Operation) -> str:
+    if operation.spec.idempotency.caller_key_required:
+        return f"{operation.spec.name} demands an idempotency key from its caller."
+    return f"{operation.spec.name} changes something: outside a run it needs a business task or an idempotency key."

@@ -1,0 +1,53 @@
+"""What a process knows of tools and policies at one moment: compiled, immutable, stamped with its epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from interlock.core.call import Caller
+from interlock.core.canonical import Json
+from interlock.core.catalogue import CLOSED, Catalogue, Tool, nearest
+from interlock.core.decision import Deny, mask
+from interlock.core.policy import PolicySet, Visibility
+from interlock.core.refusals import Code
+
+HINTS_MAX = 3
+"""How many names are suggested for one that is unknown."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """Catalogue and policies that belong together. The claim guards that `epoch` is still the store's."""
+
+    catalogue: Catalogue
+    policies: PolicySet
+    epoch: int
+
+    def visible(self, caller: Caller) -> tuple[str, ...]:
+        """The names of the tools that this caller may see: all but those that policy never allows."""
+        tools = self.catalogue.of(caller.principal.tenant)
+        return tuple(tool.spec.name for tool in tools if self.visibility(tool, caller) is not Visibility.NEVER)
+
+    def told(self, deny: Deny, name: str, caller: Caller) -> Deny:
+        """The refusal as this caller may hear it; an unknown name gets the nearest that the caller may call."""
+        if deny.tool is None and deny.code is not Code.TOOL_NOT_FOUND:
+            return deny
+        told = mask(deny, name, visibility=self.visibility(deny.tool, caller))
+        close: list[Json] = [*self._nearest(name, caller)] if told.code is Code.TOOL_NOT_FOUND else []
+        return replace(told, details={"nearest": close}) if close else told
+
+    def _nearest(self, name: str, caller: Caller) -> Iterator[str]:
+        """Policy is asked about names that are close, never about all."""
+        tools = {tool.spec.name: tool for tool in self.catalogue.of(caller.principal.tenant)}
+        close = nearest(name, [each for each, tool in tools.items() if tool.state not in CLOSED])
+        seen = (each for each in close if self.visibility(tools[each], caller) is not Visibility.NEVER)
+        return islice(seen, HINTS_MAX)
+
+    def visibility(self, tool: Tool | None, caller: Caller) -> Visibility:
+        """Whether this caller may ever call the tool, as far as can be said without arguments."""
+        if tool is None:
+            return Visibility.NEVER
+        policy = self.policies.slice(tool.spec, tenant=caller.principal.tenant)
+        return policy.visibility(caller.principal, origin=caller.origin)
