@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
@@ -121,13 +121,16 @@ class Judge:
             self._visible[key] = found
         return found
 
-    def trace(self, request: PolicyRequest) -> Iterator[PolicyTrace]:
-        """Each policy on its own."""
+    def trace(self, request: PolicyRequest) -> tuple[PolicyTrace, ...]:
+        """Each policy on its own. Raises as `decide` does."""
         view = self.projection.view(request)
-        for policy in self._policies.values():
-            outcome = Outcome.NOT_ASKED if isinstance(view, Unfit) else self._outcome(policy, view)
-            paths = tuple(sorted(".".join(path) for path in policy.reads.paths))
-            yield PolicyTrace(policy.id, policy.effect, policy.mode, outcome, paths)
+        if isinstance(view, Unfit):
+            return self.unasked()
+        return tuple(_trace(policy, self._outcome(policy, view)) for policy in self._policies.values())
+
+    def unasked(self) -> tuple[PolicyTrace, ...]:
+        """The policies, none of which was asked."""
+        return tuple(_trace(policy, Outcome.NOT_ASKED) for policy in self._policies.values())
 
     def _judge(self, view: View) -> Verdict:
         question = self._frame.question(view, policies=self._handle)
@@ -178,6 +181,11 @@ class Judge:
 def enforced(policies: Iterable[Policy]) -> tuple[Policy, ...]:
     """Those that decide."""
     return tuple(policy for policy in policies if policy.mode is Mode.ENFORCE)
+
+
+def _trace(policy: Policy, outcome: Outcome) -> PolicyTrace:
+    paths = tuple(sorted(".".join(path) for path in policy.reads.paths))
+    return PolicyTrace(policy.id, policy.effect, policy.mode, outcome, paths)
 
 
 def _sum(asks: Sequence[Requirement]) -> Requirement:

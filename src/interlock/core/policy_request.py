@@ -122,7 +122,10 @@ class Projection:
         if self.run:
             parts["run"] = _run(request.run, self.run)
         for name in self.plain:
-            parts[name] = _plain(name, request)
+            value = _plain(name, request)
+            if isinstance(value, Unfit):
+                return value
+            parts[name] = value
         return orjson.dumps(parts) if parts else b""
 
 
@@ -182,7 +185,7 @@ def _run(run: RunFacts, read: frozenset[str]) -> dict[str, Json]:
     return {name: values[name] for name in RUN_NAMES if name in read}
 
 
-def _plain(name: str, request: PolicyRequest) -> Json:
+def _plain(name: str, request: PolicyRequest) -> Json | Unfit:
     match name:
         case "agent":
             return request.origin.agent

@@ -6,7 +6,7 @@ verdict, only its `log_only` note.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from interlock.core.call import LIBRARY, Origin, Principal
@@ -75,10 +75,8 @@ class PolicySlice:
     def explain(self, request: PolicyRequest) -> Explanation:
         """The verdict, and what became of each policy on its own. Slower than `decide`: for people."""
         verdict = self.decide(request)
-        traces: Sequence[PolicyTrace] = ()
-        if not self._foreign(request):
-            traces = tuple((self._trial or self._judge).trace(request))
-        return Explanation(verdict, tuple(traces))
+        judge = self._trial or self._judge
+        return Explanation(verdict, judge.unasked() if self._foreign(request) else _traced(judge, request))
 
     def _asked(self, judge: Judge, request: PolicyRequest) -> Verdict:
         try:
@@ -102,6 +100,14 @@ class PolicySlice:
 
     def _foreign_tenant(self, principal: Principal) -> bool:
         return principal.tenant != self.tenant or self.spec.tenant not in (SHARED, principal.tenant)
+
+
+def _traced(judge: Judge, request: PolicyRequest) -> tuple[PolicyTrace, ...]:
+    try:
+        return judge.trace(request)
+    except BaseException as fault:  # noqa: BLE001 - the verdict says already what is wrong with the engine
+        _let_go(fault)
+        return judge.unasked()
 
 
 def _let_go(fault: BaseException) -> None:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from interlock.core.approval import Requirement
 from interlock.core.call import LIBRARY, Origin, Principal
 from interlock.core.canonical import Json
+from interlock.core.frozen import frozen
 from interlock.core.resource import Resource
 from interlock.core.run import NO_RUN, RunFacts
 from interlock.core.tool import SHARED, ToolSpec
@@ -65,7 +66,7 @@ class Verdict:
     log_only: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen
 class PolicyRequest:
     """All that a decision may see. `arguments` are the final ones, decoded; only what a slice reads is looked at."""
 

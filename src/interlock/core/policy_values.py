@@ -20,6 +20,8 @@ LONG_MAX = 2**63 - 1
 _EXACT_FLOAT = 2**53
 _DECIMAL_STEPS = 10_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_YEAR_1_US = -62_135_596_800_000_000
+_YEAR_10000_US = 253_402_300_800_000_000
 
 
 class Kind(StrEnum):
@@ -144,12 +146,12 @@ def convert_fields(values: Mapping[str, Json], *, to: Record, at: str) -> dict[s
     return converted
 
 
-def instant(now_us: int) -> Json:
+def instant(now_us: int) -> Json | Unfit:
     """A moment in microseconds since 1970 UTC as Cedar's `datetime`, which counts milliseconds."""
+    if not _YEAR_1_US <= now_us < _YEAR_10000_US:
+        return Unfit("context.now is outside the years 1 to 9999")
     moment = _EPOCH + timedelta(milliseconds=now_us // 1000)
-    return {
-        "__extn": {"fn": "datetime", "arg": moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now_us // 1000 % 1000:03d}Z"}
-    }
+    return {"__extn": {"fn": "datetime", "arg": moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")}}
 
 
 def _plain(value: Json, kind: Kind, at: str) -> Json | Unfit:

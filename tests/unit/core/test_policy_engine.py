@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.core.policy import Answer, Evaluate, Question, Reply
+from interlock.core.policy import Answer, Evaluate, Outcome, Question, Reply
 from interlock.core.policy_engine import EngineFault, checked
 from tests.unit.core.policy_cases import SEARCH, policies, request
 
@@ -55,8 +55,10 @@ def raising(fault: type[BaseException]) -> Evaluate:
 @pytest.mark.parametrize("fault", [RuntimeError, TimeoutError, RecursionError, EnginePanic])
 def test_an_engine_that_breaks_denies(fault: type[BaseException]) -> None:
     saved = policies("permit (principal, action, resource);", evaluate=raising(fault))
-    verdict = saved.slice(SEARCH, "acme").decide(request())
+    explained = saved.explain(request())
+    verdict = explained.verdict
     assert verdict.answer is Answer.DENY
+    assert [trace.outcome for trace in explained.policies] == [Outcome.NOT_ASKED]
     assert verdict.reason.startswith("policy_unavailable")
     assert fault.__name__ in verdict.reason
 

@@ -90,7 +90,13 @@ def test_types_are_written_in_the_schema_format_of_cedar() -> None:
     }
 
 
+@pytest.mark.parametrize("now_us", [-(2**62), 2**62, -62_135_596_800_000_001, 253_402_300_800_000_000])
+def test_an_instant_that_no_calendar_holds_is_unfit(now_us: int) -> None:
+    assert isinstance(instant(now_us), Unfit)
+
+
 def test_an_instant_has_milliseconds() -> None:
+    assert instant(-62_135_596_800_000_000) == {"__extn": {"fn": "datetime", "arg": "0001-01-01T00:00:00.000Z"}}
     assert instant(1_700_000_000_123_456) == {"__extn": {"fn": "datetime", "arg": "2023-11-14T22:13:20.123Z"}}
 
 
