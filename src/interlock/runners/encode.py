@@ -56,7 +56,16 @@ def _encoded(value: object) -> bytes:
         data = orjson.dumps(value, default=_foreign)
     except orjson.JSONEncodeError:
         return _exact(value)
-    return _exact(value) if b"null" in data and value is not None else data
+    return data if value is None or b"null" not in data or _is_finite(value) else _exact(value)
+
+
+def _is_finite(value: object) -> bool:
+    """Whether the null in its JSON is an honest one. False also where that cannot be said this fast."""
+    try:
+        json.dumps(value, allow_nan=False, default=_foreign)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _exact(value: object) -> bytes:
@@ -81,21 +90,19 @@ def _plain(value: object, depth: int) -> object:
         case int():
             return int(value)
         case float():
-            if not math.isfinite(value):
-                raise _Refused("it contains NaN or Infinity")
-            return float(value)
+            return _finite(value)
         case list() | tuple() if not hasattr(value, "_asdict"):
             return [_plain(each, depth + 1) for each in value]
         case Mapping():
             return _object(value, depth)
-        case datetime() | date() | time():
-            return value.isoformat()
-        case UUID():
-            return str(value)
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            return {each.name: _plain(getattr(value, each.name), depth + 1) for each in fields(value)}
         case _:
             return _plain(_foreign(value), depth + 1)
+
+
+def _finite(value: float) -> float:
+    if not math.isfinite(value):
+        raise _Refused("it contains NaN or Infinity")
+    return float(value)
 
 
 def _object(value: Mapping[object, object], depth: int) -> dict[str, object]:
@@ -131,8 +138,10 @@ def _foreign(value: object) -> object:
             return base64.b64encode(bytes(value)).decode()
         case timedelta():
             return value.total_seconds()
-        case PurePath():
+        case PurePath() | UUID():
             return str(value)
+        case datetime() | date() | time():
+            return value.isoformat()
         case Mapping():
             return dict(value)
         case _:
@@ -140,7 +149,9 @@ def _foreign(value: object) -> object:
 
 
 def _dumped(value: object) -> object:
-    """Models and named tuples say themselves what they are."""
+    """Models, dataclasses and named tuples say themselves what they are."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
     dump = getattr(value, "model_dump", None)
     if callable(dump) and not isinstance(value, type):
         return dump(mode="json")
