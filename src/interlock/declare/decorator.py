@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack
+from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast
 
 from interlock.core.canonical import Json
 from interlock.core.effect import Effect
@@ -64,8 +64,8 @@ class ToolOptions(TypedDict, total=False):
     precondition: Callable[..., object]
     compensate: Callable[..., object] | str
     errors: Sequence[ErrorContract]
-    input_schema: Mapping[str, Json]
-    output_schema: Mapping[str, Json] | None
+    input_schema: Mapping[str, object]
+    output_schema: Mapping[str, object] | None
     output_check: OutputCheck
     output_bytes_max: int
     external: bool
@@ -89,11 +89,13 @@ class ToolOptions(TypedDict, total=False):
     promises: Mapping[str, str]
     secrets: Sequence[str]
     facts: Sequence[str]
-    examples: Mapping[str, Mapping[str, Json]]
+    examples: Mapping[str, Mapping[str, object]]
 
 
 class Declared(Generic[P, R]):
     """A function that is also a tool: called, it is the function; given to a gate, it is the tool."""
+
+    __name__: str
 
     def __init__(self, function: Callable[P, R], options: ToolOptions) -> None:
         self._function = function
@@ -162,8 +164,8 @@ def _spec(function: Callable[..., object], options: ToolOptions) -> dict[str, An
 def _signature(function: Callable[..., object], options: ToolOptions, *, descriptions: Mapping[str, str]) -> Signature:
     explicit = options.get("input_schema")
     if explicit is not None:
-        check_fit(function, schema=explicit)
-        return Signature(dict(explicit), _output(options, None), (), conversions_of(function))
+        check_fit(function, schema=_json(explicit))
+        return Signature(_json(explicit), _output(options, None), (), conversions_of(function))
     signature = read_signature(function, descriptions=descriptions)
     return Signature(
         signature.input_schema, _output(options, signature.output_schema), signature.parameters, signature.conversions
@@ -172,7 +174,12 @@ def _signature(function: Callable[..., object], options: ToolOptions, *, descrip
 
 def _output(options: ToolOptions, derived: dict[str, Json] | None) -> dict[str, Json] | None:
     explicit = options.get("output_schema", derived)
-    return None if explicit is None else dict(explicit)
+    return None if explicit is None else _json(explicit)
+
+
+def _json(given: Mapping[str, object]) -> dict[str, Json]:
+    """A document as it was written; `Document` refuses whatever in it is no JSON."""
+    return cast(dict[str, Json], dict(given))
 
 
 def _effect(name: object, options: ToolOptions) -> Effect:
@@ -200,7 +207,7 @@ def _derived(options: ToolOptions) -> dict[str, Any]:
         "compensate": compensate if isinstance(compensate, str) else name_of(compensate),
         "roles": frozenset(options.get("roles", ())),
         "evidence": EvidenceRule(evidence) if isinstance(evidence, EvidenceKind) else evidence,
-        "examples": tuple(Example(title, Document.of(dict(arguments))) for title, arguments in examples),
+        "examples": tuple(Example(title, Document.of(_json(arguments))) for title, arguments in examples),
     }
 
 

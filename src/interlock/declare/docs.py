@@ -12,6 +12,7 @@ _OTHERS = {"returns", "return", "raises", "raise", "yields", "yield", "examples"
 _RULE = re.compile(r"^-{3,}\s*$")
 _ITEM = re.compile(r"^(?P<name>\*{0,2}[A-Za-z_]\w*)\s*(?:\((?P<type>[^)]*)\))?\s*:\s*(?P<text>.*)$")
 _NUMPY_ITEM = re.compile(r"^(?P<name>[A-Za-z_]\w*)\s*(?::.*)?$")
+_SPHINX_OTHER = re.compile(r"^:(returns?|rtype|raises?|type|yields?)\b.*:")
 _SPHINX = re.compile(r"^:param\s+(?:\S+\s+)?(?P<name>\w+):\s*(?P<text>.*)$")
 
 
@@ -38,7 +39,7 @@ def read_docs(text: str | None) -> Docs:
         if section in _ARGUMENTS or _SPHINX.match(lines[index]):
             index = _parameter(lines, index, into=parameters)
             continue
-        if not section:
+        if not section and not _SPHINX_OTHER.match(lines[index]):
             prose.append(lines[index])
         index += 1
     return Docs(_paragraphs(prose), parameters)

@@ -1,49 +1,60 @@
-"""From a spec to a tool: what a model is shown of it, and what makes it none."""
+"""A spec is compiled once into everything that a decision needs."""
+
+from typing import Annotated
 
 import pytest
 
-from interlock.core.canonical import Json, decode
-from interlock.core.errors import SpecInvalid
-from interlock.core.tool import Document, Parameter, ParameterSource
-from interlock.core.tool_compile import compile_tool, without
-from tests.unit.core.call_cases import SCHEMA, spec
-
-TENANT = Parameter("tenant_id", source=ParameterSource.CONTEXT, inject="tenant")
-
-
-def _schema(**properties: Json) -> Document:
-    return Document.of({"type": "object", "properties": properties, "required": [*properties]})
+from interlock.core.canonical import decode
+from interlock.core.catalogue import Lifecycle
+from interlock.core.errors import SchemaInvalid, SpecInvalid
+from interlock.core.tool import Document, ToolSpec, spec_digest
+from interlock.core.tool_compile import compile_tool
+from interlock.declare import Arg, tool
 
 
-@pytest.mark.requirement("TOOL-4")
-def test_a_model_is_shown_the_schema_without_injected_parameters() -> None:
-    shown = compile_tool(
-        spec(input_schema=_schema(tenant_id={"type": "string"}, draft_id={"type": "string"}), parameters=(TENANT,))
-    )
-    schema = decode(shown.model_schema)
-    assert schema == {"type": "object", "properties": {"draft_id": {"type": "string"}}, "required": ["draft_id"]}
-    assert shown.injected == (TENANT,)
+@tool(effect="write")
+async def pay(
+    amount: int, token: Annotated[str, Arg(sensitive=True)], tenant: Annotated[str, Arg(inject="tenant")]
+) -> int:
+    """Pay it."""
+    return amount
 
 
-@pytest.mark.requirement("TOOL-4")
-def test_a_schema_without_injected_parameters_is_shown_as_it_is() -> None:
-    assert decode(compile_tool(spec()).model_schema) == SCHEMA
-    assert without({"type": "object"}, names=frozenset({"x"})) == {"type": "object"}
+def with_schema(schema: object) -> ToolSpec:
+    spec = pay.spec()
+    fields = {name: getattr(spec, name) for name in spec.__dataclass_fields__}
+    return ToolSpec(**{**fields, "input_schema": Document.of(schema)})  # type: ignore[arg-type]
 
 
-def test_sensitive_places_are_those_that_schema_or_parameter_mark() -> None:
-    schema = _schema(a={"type": "string", "writeOnly": True}, b={"type": "string"}, c={"type": "string"})
-    compiled = compile_tool(spec(input_schema=schema, parameters=(Parameter("b", sensitive=True),), resource=None))
-    assert compiled.sensitive == {"/a", "/b"}
+@pytest.mark.requirement("CALL-5", "TOOL-4")
+def test_a_model_sees_the_schema_without_injected_parameters() -> None:
+    compiled = compile_tool(pay.spec())
+    shown = decode(compiled.model_schema)
+    assert isinstance(shown, dict)
+    assert isinstance(shown["properties"], dict)
+    assert set(shown["properties"]) == {"amount", "token"}
+    assert shown["required"] == ["amount", "token"]
+    assert [each.name for each in compiled.injected] == ["tenant"]
+    assert compiled.input.is_valid({"amount": 1, "token": "x", "tenant": "acme"})
+    assert not compiled.input.is_valid({"amount": 1, "token": "x"})
 
 
-@pytest.mark.parametrize("schema", [True, {}, {"type": "string"}, []])
-def test_an_input_schema_without_an_object_at_its_root_makes_no_tool(schema: Json) -> None:
-    with pytest.raises(SpecInvalid, match="type: object"):
-        compile_tool(spec(input_schema=Document.of(schema)))
+def test_digest_places_and_state_are_those_of_the_spec() -> None:
+    spec = pay.spec()
+    compiled = compile_tool(spec, state=Lifecycle.FROZEN, replacement="pay2")
+    assert compiled.digest == spec_digest(spec)
+    assert "/token" in compiled.sensitive
+    assert compiled.output is not None
+    assert compiled.output.is_valid(1)
+    assert (compiled.state, compiled.replacement) == (Lifecycle.FROZEN, "pay2")
 
 
-def test_an_output_schema_that_is_none_makes_no_tool() -> None:
-    with pytest.raises(SpecInvalid, match="output schema"):
-        compile_tool(spec(output_schema=Document.of("string")))
-    assert compile_tool(spec(output_schema=Document.of(True))).output is not None
+@pytest.mark.parametrize("schema", [True, {"type": "string"}, {}, []])
+def test_an_input_schema_that_is_no_object_schema_is_refused(schema: object) -> None:
+    with pytest.raises(SpecInvalid, match="object"):
+        compile_tool(with_schema(schema))
+
+
+def test_a_malformed_schema_is_refused() -> None:
+    with pytest.raises(SchemaInvalid):
+        compile_tool(with_schema({"type": "object", "properties": {"a": {"type": "strin"}}}))
