@@ -1,0 +1,72 @@
+"""Orders calls that were proposed together: which must wait for which, and which depend on the success of which.
+
+Reads run beside each other. Calls that share a lock run in the proposed order as soon as one of them is an effect;
+effects that declare no lock share one. A declared dependency waits too, and needs the earlier call to have succeeded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from interlock.core.freeze import canonical_id, filled
+from interlock.core.operation import Operation
+
+UNDECLARED = "\x00effects"
+"""The lock that effects without a declared one share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """What the order of one call depends on."""
+
+    tool: str
+    is_effect: bool
+    locks: frozenset[str]
+    depends_on: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where one call stands: positions (from 0) that it runs after, and those of them that must have succeeded."""
+
+    after: frozenset[int]
+    needs: frozenset[int]
+
+
+FREE = Place(frozenset(), frozenset())
+
+
+def lock_names(operation: Operation) -> frozenset[str]:
+    """What must not be touched at the same time, canonical, tenant first; empty for a read that declares none."""
+    spec = operation.spec
+    tenant = operation.caller.principal.tenant
+    names = {canonical_id(name) for lock in spec.locks if (name := filled(lock, operation.values)) is not None}
+    if operation.resource is not None and spec.effect.is_effect:
+        names.add(operation.resource.name)
+    if not names and spec.effect.is_effect:
+        names.add(UNDECLARED)
+    return frozenset(f"{tenant}\x1f{name}" for name in names)
+
+
+def member(operation: Operation) -> Member:
+    """The part of an operation that orders it. A read is ordered by its resource, though it takes no lock on it."""
+    locks = lock_names(operation)
+    if operation.resource is not None:
+        locks |= {f"{operation.caller.principal.tenant}\x1f{operation.resource.name}"}
+    return Member(operation.spec.name, operation.spec.effect.is_effect, locks, operation.spec.depends_on)
+
+
+def places(members: Sequence[Member | None]) -> tuple[Place, ...]:
+    """The place of each call, in proposed order. None is a call that makes no operation: it is refused at once."""
+    return tuple(FREE if each is None else _place(each, members[:index]) for index, each in enumerate(members))
+
+
+def _place(call: Member, earlier: Sequence[Member | None]) -> Place:
+    needs = {index for index, other in enumerate(earlier) if other is not None and other.tool in call.depends_on}
+    after = {index for index, other in enumerate(earlier) if other is not None and _in_order(call, other)}
+    return Place(frozenset(after | needs), frozenset(needs))
+
+
+def _in_order(call: Member, other: Member) -> bool:
+    return (call.is_effect or other.is_effect) and not call.locks.isdisjoint(other.locks)
