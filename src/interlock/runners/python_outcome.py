@@ -81,4 +81,5 @@ def _produced(result: Result) -> Produced:
         resource_version=result.resource_version,
         data_version=result.data_version,
         data_time_us=result.data_time_us,
+        cost_reported=result.cost_micros is not None,
     )

@@ -1,0 +1,67 @@
+"""What an outcome means for the claim: the step of its state, what it cost, and what a cut-off call came to."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from interlock.core.budget import NOTHING, Amounts
+from interlock.core.effect import CallEvent
+from interlock.core.operation import Operation
+from interlock.core.outcome import Failed, Outcome, Partial, Succeeded, Unknown
+from interlock.core.refusals import Code
+
+
+def settled_as(outcome: Outcome) -> CallEvent:
+    """The step that a claimed call takes. A result that is withheld was executed all the same."""
+    match outcome:
+        case Succeeded():
+            return CallEvent.SUCCEED
+        case Partial():
+            return CallEvent.SUCCEED_PARTLY
+        case Failed(code=Code.OUTPUT_INVALID):
+            return CallEvent.SUCCEED
+        case Failed(nothing_happened=True):
+            return CallEvent.PROVE_NOTHING_HAPPENED
+        case Failed():
+            return CallEvent.FAIL
+        case Unknown():
+            return CallEvent.LOSE_OUTCOME
+        case _:
+            assert_never(outcome)
+
+
+def spent_on(operation: Operation, outcome: Outcome, *, elapsed_ms: int) -> Amounts:
+    """What the call cost. Unreported usage is charged its declared maximum, never zero; what never ran costs none."""
+    declared = operation.spec.cost.max_micros
+    spent = _reported(outcome)
+    cost = declared if spent is None or not _cost_reported(outcome) else max(0, spent.cost_micros)
+    tokens = 0 if spent is None else max(0, spent.tokens)
+    return Amounts(tokens=tokens, cost_micros=cost, working_ms=elapsed_ms)
+
+
+def _reported(outcome: Outcome) -> Amounts | None:
+    match outcome:
+        case Succeeded() | Partial():
+            return outcome.produced.spent
+        case Failed(nothing_happened=True):
+            return outcome.spent
+        case Failed():
+            return outcome.spent if outcome.spent != NOTHING else None
+        case Unknown():
+            return outcome.spent
+        case _:
+            assert_never(outcome)
+
+
+def _cost_reported(outcome: Outcome) -> bool:
+    return not isinstance(outcome, Succeeded | Partial) or outcome.produced.cost_reported
+
+
+def cut_off(operation: Operation, *, dispatched: bool) -> Outcome:
+    """What a call that was cancelled came to: nothing, if it was not dispatched; else unknown, unless it only read."""
+    if not dispatched:
+        return Failed(Code.CANCELLED, "Cancelled before anything ran.", nothing_happened=True)
+    if operation.spec.effect.is_effect:
+        return Unknown("It was cancelled while it ran; whether it happened is not known.")
+    read = Amounts(cost_micros=operation.spec.cost.max_micros)
+    return Failed(Code.CANCELLED, "Cancelled while it read.", nothing_happened=True, spent=read)
