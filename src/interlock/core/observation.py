@@ -1,0 +1,177 @@
+"""The structured observation: the one thing that goes back for a proposal, in whatever way it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field, replace
+from enum import StrEnum
+
+from interlock.core.canonical import Json, canonical, decode
+from interlock.core.chain import Head, Receipt
+from interlock.core.errors import StoreError
+from interlock.core.evidence import Evidence, EvidenceKind, Source
+from interlock.core.frozen import frozen
+from interlock.core.labels import Confidentiality, Labels, Trust
+from interlock.core.refusals import Code
+from interlock.core.tool import spec_to_json
+
+
+class Status(StrEnum):
+    """How a proposal stands. WAITING, ACCEPTED and UNKNOWN are interim; so is COMPENSATING."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    ACCEPTED = "accepted"
+    REFUSED = "refused"
+    WAITING = "waiting"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    COMPENSATING = "compensating"
+    COMPENSATED = "compensated"
+    COMPENSATION_FAILED = "compensation_failed"
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether nothing more will be said of the proposal."""
+        return self not in (Status.WAITING, Status.ACCEPTED, Status.UNKNOWN, Status.COMPENSATING)
+
+
+@frozen
+class Problem:
+    """What went wrong: a code of the closed set, a sentence, and details that are safe to show."""
+
+    code: Code
+    message: str
+    details: Mapping[str, Json] = field(default_factory=dict)
+
+
+@frozen
+class Observation:
+    """What is known of one proposal. `data_json` is the result as JSON bytes, `data` the same decoded afresh.
+
+    `hint` is the next step for a model, `user_text` apart from it what a person may be told. `retry_after_s` is in
+    seconds, `executed_at_us` in microseconds since 1970 UTC (of the first execution where it is `replayed`).
+    """
+
+    call_id: str
+    tool: str
+    version: str
+    status: Status
+    data_json: bytes | None = None
+    error: Problem | None = None
+    retryable: bool = False
+    retry_after_s: float | None = None
+    operation_id: str | None = None
+    resource: str | None = None
+    resource_version: str | None = None
+    evidence: Evidence | None = None
+    labels: Labels | None = None
+    truncated: int | None = None
+    replayed: bool = False
+    executed_at_us: int | None = None
+    approval_id: str | None = None
+    expires_at_us: int | None = None
+    usage: Mapping[str, int] = field(default_factory=dict)
+    receipt: Receipt | None = None
+    hint: str = ""
+    user_text: str = ""
+    invisible_removed: int = 0
+    open_items: tuple[str, ...] = ()
+
+    @property
+    def data(self) -> Json:
+        """The result as a fresh Python value; None where there is none."""
+        return None if self.data_json is None else decode(self.data_json)
+
+    def to_json(self) -> dict[str, Json]:
+        """Every field as JSON, `data` decoded: what the doors send."""
+        return {**_told(self), "data": self.data}
+
+    def changed(self, changes: Mapping[str, object]) -> Observation:
+        """The same with some fields changed."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+_TOLD = tuple(name for name in Observation.__annotations__ if name != "data_json")
+
+
+def released(observation: Observation, receipt: Receipt) -> Observation:
+    """The observation with the proof that its record is durable.
+
+    It is set in place: nobody has seen the draft, and copying two dozen fields would cost more than the chain's hash.
+    """
+    object.__setattr__(observation, "receipt", receipt)
+    return observation
+
+
+def to_bytes(observation: Observation) -> bytes:
+    """What the store keeps of an observation, to be replayed; the result is kept as text, so as to stay to the byte."""
+    data = observation.data_json
+    return canonical({**_told(observation), "data_json": None if data is None else data.decode()})
+
+
+def from_bytes(data: bytes) -> Observation:
+    """The observation that `to_bytes` wrote. Raises `StoreError` where the bytes are not one."""
+    try:
+        return _read(decode(data))
+    except (KeyError, TypeError, ValueError) as broken:
+        raise StoreError("a stored observation cannot be read") from broken
+
+
+def _told(observation: Observation) -> dict[str, Json]:
+    return {name: spec_to_json(getattr(observation, name)) for name in _TOLD}
+
+
+def _read(value: Json) -> Observation:
+    fields = _object(value)
+    known: dict[str, object] = {name: fields[name] for name in _TOLD if name in fields}
+    known["data_json"] = None if fields["data_json"] is None else _text(fields["data_json"]).encode()
+    known["retry_after_s"] = None if fields["retry_after_s"] is None else float(_number(fields["retry_after_s"]))
+    known["status"] = Status(_text(fields["status"]))
+    known["error"] = None if fields["error"] is None else _problem(_object(fields["error"]))
+    known["evidence"] = None if fields["evidence"] is None else _evidence(_object(fields["evidence"]))
+    known["labels"] = None if fields["labels"] is None else _labels(_object(fields["labels"]))
+    known["receipt"] = None if fields["receipt"] is None else Head(**_object(fields["receipt"]))  # type: ignore[arg-type]
+    known["open_items"] = tuple(_list(fields["open_items"]))
+    return Observation(**known)  # type: ignore[arg-type]
+
+
+def _problem(fields: dict[str, Json]) -> Problem:
+    return Problem(Code(_text(fields["code"])), _text(fields["message"]), _object(fields["details"]))
+
+
+def _evidence(fields: dict[str, Json]) -> Evidence:
+    sources = tuple(Source(**_object(each)) for each in _list(fields["sources"]))  # type: ignore[arg-type]
+    return Evidence(**{**fields, "kind": EvidenceKind(_text(fields["kind"])), "sources": sources})  # type: ignore[arg-type]
+
+
+def _labels(fields: dict[str, Json]) -> Labels:
+    return Labels(
+        Confidentiality[_text(fields["confidentiality"]).upper()],
+        Trust[_text(fields["trust"]).upper()],
+        frozenset(_text(each) for each in _list(fields["origins"])),
+    )
+
+
+def _object(value: Json) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise TypeError("not an object")
+    return value
+
+
+def _list(value: Json) -> list[Json]:
+    if not isinstance(value, list):
+        raise TypeError("not an array")
+    return value
+
+
+def _number(value: Json) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError("not a number")
+    return value
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a string")
+    return value

@@ -1,0 +1,260 @@
+"""From what came of a call to what goes back: limit, redact, label, phrase. Pure, and the only place that does it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import assert_never
+
+from interlock.core.approval import Approval
+from interlock.core.budget import NOTHING, Amounts
+from interlock.core.canonical import Json, canonical, decode
+from interlock.core.catalogue import Tool
+from interlock.core.decision import Deny, Replay
+from interlock.core.evidence import Evidence
+from interlock.core.frozen import frozen
+from interlock.core.observation import Observation, Problem, Status, from_bytes
+from interlock.core.operation import Operation
+from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
+from interlock.core.redaction import Redactor
+from interlock.core.refusals import BEFORE_DISPATCH, REFUSALS, Code
+from interlock.core.text import clean_json
+from interlock.core.tool import OutputCheck
+
+DONE = "This is done."
+PARTLY = "This is done in part; some items are still open."
+WITHHELD = "This was done before; the result may not be shown to you."
+ABOVE_CEILING = "It was executed; the result is labelled above what the tool may return, and is withheld."
+UNFIT = "It was executed; the result does not have the promised form, and is withheld."
+WARNING = "The result does not have the promised form; check it before you use it."
+
+_CONTROL = re.compile(rb"\\[bfru]|\x7f")
+
+
+@frozen
+class Frame:
+    """What an observation needs beside the outcome. `redactor` knows the secrets that the handler was given."""
+
+    operation_id: str
+    at_us: int
+    redactor: Redactor
+    redact: frozenset[str] = frozenset()
+    spent: Amounts = NOTHING
+
+    @property
+    def usage(self) -> Mapping[str, int]:
+        """What it cost, as the observation says it."""
+        spent = self.spent
+        return {"tokens": spent.tokens, "cost_micros": spent.cost_micros, "working_ms": spent.working_ms}
+
+
+def observe(operation: Operation, outcome: Outcome, frame: Frame) -> Observation:
+    """The observation of an execution."""
+    match outcome:
+        case Succeeded() | Partial():
+            return _of_result(operation, outcome, frame)
+        case Failed():
+            return _of_failure(operation, outcome, frame)
+        case Unknown():
+            code = Code.OUTCOME_UNKNOWN
+            problem = Problem(code, frame.redactor.text(outcome.reason))
+            return _plain(operation, Status.UNKNOWN, problem, frame=frame)
+        case _:
+            assert_never(outcome)
+
+
+def refused(call_id: str, name: str, deny: Deny) -> Observation:
+    """The observation of a refusal; nothing ran."""
+    row = REFUSALS[deny.code]
+    version = deny.tool.spec.version if deny.tool is not None and deny.code is not Code.TOOL_NOT_FOUND else ""
+    return Observation(
+        call_id=call_id,
+        tool=name[:128],
+        version=version,
+        status=Status.REFUSED,
+        error=Problem(deny.code, deny.message, deny.details),
+        retryable=row.retryable,
+        retry_after_s=deny.retry_after_s,
+        hint=row.next_step,
+        user_text=row.user,
+    )
+
+
+def waiting(operation: Operation, approval: Approval) -> Observation:
+    """The observation of a call that a person must approve first; nothing ran."""
+    row = REFUSALS[Code.APPROVAL_REQUIRED]
+    return Observation(
+        call_id=operation.call.id,
+        tool=operation.spec.name,
+        version=operation.spec.version,
+        status=Status.WAITING,
+        error=Problem(Code.APPROVAL_REQUIRED, row.says),
+        operation_id=approval.operation_id,
+        resource=None if operation.resource is None else operation.resource.name,
+        approval_id=approval.id,
+        expires_at_us=approval.expires_at_us,
+        hint=row.next_step,
+        user_text=operation.spec.promises.get("waiting", row.user),
+    )
+
+
+def replayed(operation: Operation, replay: Replay) -> Observation:
+    """The recorded observation, marked; its data withheld where today's policy does not let the caller see it."""
+    seen = from_bytes(replay.prior.observation or b"")
+    changes: dict[str, object] = {"call_id": operation.call.id, "replayed": True, "usage": {}}
+    return seen.changed(changes if replay.visible else changes | _withheld(seen))
+
+
+def _withheld(seen: Observation) -> dict[str, object]:
+    """What a caller who may not see a recorded result is told: how it stands, in words of ours."""
+    kept: dict[str, object] = {"data_json": None, "evidence": None, "resource_version": None, "open_items": ()}
+    if seen.error is None:
+        return kept | {"hint": "", "user_text": WITHHELD}
+    row = REFUSALS[seen.error.code]
+    return kept | {"error": Problem(seen.error.code, row.says), "hint": row.next_step, "user_text": row.user}
+
+
+def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame) -> Observation:
+    spec = operation.spec
+    data, removed = _cleaned(outcome.data)
+    labels = outcome.produced.labels or spec.labels
+    if not labels.within(spec.labels):
+        return _plain(operation, Status.FAILED, Problem(Code.OUTPUT_INVALID, ABOVE_CEILING), frame=frame)
+    fits = _fits(operation.tool, data)
+    if not fits and spec.output_check is OutputCheck.STRICT:
+        return _plain(operation, Status.FAILED, Problem(Code.OUTPUT_INVALID, UNFIT), frame=frame)
+    data = frame.redactor.json_bytes(data, marked=frozenset(f"/{name}" for name in frame.redact))
+    truncated = len(data) if len(data) > spec.output_bytes_max else None
+    if truncated is not None:
+        data = _shortened(data, spec.output_bytes_max)
+    partly = isinstance(outcome, Partial)
+    status = Status.PARTIAL if partly else Status.OK
+    return Observation(
+        call_id=operation.call.id,
+        tool=spec.name,
+        version=spec.version,
+        status=status,
+        data_json=data,
+        operation_id=frame.operation_id,
+        resource=None if operation.resource is None else operation.resource.name,
+        resource_version=outcome.produced.resource_version,
+        evidence=_evidence(operation, outcome.produced),
+        labels=labels,
+        truncated=truncated,
+        executed_at_us=frame.at_us,
+        usage=frame.usage,
+        hint="" if fits else WARNING,
+        user_text=spec.promises.get(status.value, PARTLY if partly else DONE),
+        invisible_removed=removed,
+        open_items=outcome.open_items if isinstance(outcome, Partial) else (),
+    )
+
+
+def _of_failure(operation: Operation, failed: Failed, frame: Frame) -> Observation:
+    details: dict[str, Json] = {"tool_code": failed.tool_code} if failed.tool_code else {}
+    status = Status.REFUSED if failed.code in BEFORE_DISPATCH else Status.FAILED
+    problem = Problem(failed.code, frame.redactor.text(failed.message), details)
+    seen = _plain(operation, status, problem, frame=frame)
+    if not failed.retryable and failed.retry_after_s is None:
+        return seen
+    return seen.changed({"retryable": failed.retryable, "retry_after_s": failed.retry_after_s})
+
+
+def _plain(operation: Operation, status: Status, problem: Problem, *, frame: Frame) -> Observation:
+    row = REFUSALS[problem.code]
+    # What a tool promises of a failure does not hold of a result that is withheld: that call was executed.
+    promises = {} if problem.code is Code.OUTPUT_INVALID else operation.spec.promises
+    return Observation(
+        call_id=operation.call.id,
+        tool=operation.spec.name,
+        version=operation.spec.version,
+        status=status,
+        error=problem,
+        operation_id=frame.operation_id,
+        resource=None if operation.resource is None else operation.resource.name,
+        executed_at_us=None if status is Status.REFUSED else frame.at_us,
+        usage=frame.usage,
+        hint=row.next_step,
+        user_text=promises.get(status.value, row.user),
+    )
+
+
+def _cleaned(data: bytes) -> tuple[bytes, int]:
+    """Without invisible characters. Plain ASCII without escapes of control characters can hold none."""
+    if data.isascii() and _CONTROL.search(data) is None:
+        return data, 0
+    value, removed = clean_json(decode(data))
+    return (canonical(value), removed) if removed else (data, 0)
+
+
+def _fits(tool: Tool, data: bytes) -> bool:
+    if tool.output is None or tool.spec.output_check is OutputCheck.OFF:
+        return True
+    return tool.output.is_valid(decode(data))
+
+
+def _shortened(data: bytes, limit: int) -> bytes:
+    """Valid JSON within the limit that holds the beginning of the result, as text."""
+    head = data[:limit]
+    shown = _head(head)
+    while len(shown) > limit and head:
+        head = head[: len(head) - (len(shown) - limit)]  # each byte of the head is one or more of what is shown
+        shown = _head(head)
+    return shown
+
+
+def _head(data: bytes) -> bytes:
+    return canonical({"truncated": True, "head": data.decode("utf-8", "ignore")})
+
+
+def _evidence(operation: Operation, produced: Produced) -> Evidence:
+    rule = operation.spec.evidence
+    return Evidence(
+        kind=rule.kind,
+        quotable=rule.quotable,
+        reportable=rule.reportable,
+        confirm=rule.confirm,
+        scope=rule.scope,
+        sources=produced.sources,
+        data_time_us=produced.data_time_us,
+        data_version=produced.data_version,
+    )
+
+
+def lost(*, call_id: str, tool: str, version: str, operation_id: str, at_us: int) -> Observation:
+    """The observation of a call whose worker died after its claim: whether it happened is not known."""
+    row = REFUSALS[Code.OUTCOME_UNKNOWN]
+    return Observation(
+        call_id=call_id,
+        tool=tool,
+        version=version,
+        status=Status.UNKNOWN,
+        error=Problem(Code.OUTCOME_UNKNOWN, "Its worker died while it ran; whether it happened is not known."),
+        operation_id=operation_id,
+        executed_at_us=at_us,
+        hint=row.next_step,
+        user_text=row.user,
+    )
+
+
+def closed_by(person: str, earlier: Observation, *, happened: bool) -> Observation:
+    """The observation of an unknown call that a person closed with evidence."""
+    if happened:
+        return earlier.changed(
+            {
+                "status": Status.OK,
+                "error": None,
+                "hint": "",
+                "user_text": f"This is done, as {person} has established.",
+            }
+        )
+    problem = Problem(Code.CANCELLED, f"It did not happen, as {person} has established.")
+    return earlier.changed(
+        {
+            "status": Status.FAILED,
+            "error": problem,
+            "executed_at_us": None,
+            "hint": "Propose it again if it is still wanted.",
+            "user_text": "This was not done.",
+        }
+    )
