@@ -12,7 +12,7 @@ from interlock.core.budget import Amounts
 from interlock.core.call import Caller, ToolCall
 from interlock.core.catalogue import Tool
 from interlock.core.decision import Allow, Deny, Replay
-from interlock.core.entry import TenantKey, event, fragment
+from interlock.core.entry import Stamp, TenantKey, event, fragment
 from interlock.core.journal import Event, EventKind
 from interlock.core.observation import Observation
 from interlock.core.operation import Operation
@@ -110,9 +110,10 @@ class Records:
         return self._executed(
             EventKind.SETTLED,
             operation,
-            allow,
+            allow.verdict,
             seen,
             more={
+                "approval": _grant(allow),
                 "attempts": outcome.attempts,
                 "working_ms": spent.working_ms,
                 "cost_micros": spent.cost_micros,
@@ -120,20 +121,25 @@ class Records:
             },
         )
 
-    def late(self, operation: Operation, allow: Allow, seen: Observation) -> Event:
-        """A result that came when the call was no longer this worker's: recorded, never used."""
-        return self._executed(EventKind.LATE, operation, allow, seen, more={})
+    def late(self, operation: Operation, seen: Observation) -> Event:
+        """A result that came when its call was settled already, or another worker's: recorded, never used."""
+        return self._executed(EventKind.LATE, operation, None, seen, more={})
 
     def _executed(
-        self, kind: EventKind, operation: Operation, allow: Allow, seen: Observation, *, more: dict[str, object]
+        self,
+        kind: EventKind,
+        operation: Operation,
+        verdict: Verdict | None,
+        seen: Observation,
+        *,
+        more: dict[str, object],
     ) -> Event:
         key = self.key(operation.caller.principal.tenant)
         record = _who(operation.caller)
         record["call_id"] = operation.call.id
-        record |= self._what(operation, allow.verdict, key)
+        record |= self._what(operation, verdict, key)
         record["status"] = seen.status.value
         record["subject"] = seen.operation_id
-        record["approval"] = _grant(allow)
         record |= more
         kept: tuple[tuple[str, bytes], ...] = (("arguments", operation.arguments),)
         if seen.data_json is not None:
@@ -161,7 +167,7 @@ class Records:
         self, kind: EventKind, record: Mapping[str, object], key: TenantKey, kept: tuple[tuple[str, bytes], ...]
     ) -> Event:
         random = self._entropy.bytes(32 + 16 * len(kept))
-        return event(kind, record, key=key, at_us=self._clock.now_us(), random=random, kept=kept)
+        return event(kind, record, stamp=Stamp(key, self._clock.now_us(), random), kept=kept)
 
     def _what(self, operation: Operation, verdict: Verdict | None, key: TenantKey) -> dict[str, object]:
         """What was proposed and what policy made of it."""

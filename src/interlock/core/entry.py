@@ -1,0 +1,86 @@
+"""Builds journal events: the complete redacted record, commitments to what is kept whole, and keyed ids for the chain.
+
+A digest of a small value can be guessed; ids and digests that leave the sealed store are therefore keyed per tenant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import orjson
+
+from interlock.core.canonical import Json
+from interlock.core.chain import commitment
+from interlock.core.frozen import frozen
+from interlock.core.journal import RECORD, Event, EventKind, Payload
+
+SALT_BYTES = 16
+SUMMARY_BYTES_MAX = 2_048
+
+
+@dataclass(frozen=True, slots=True)
+class TenantKey:
+    """The secret that keys one tenant's ids and digests; 32 bytes, derived from the installation's key."""
+
+    tenant: str
+    secret: bytes
+    mark: str
+
+    @staticmethod
+    def derive(master: bytes, tenant: str) -> TenantKey:
+        """The key of a tenant. `mark` is the tenant as the chain may show it."""
+        secret = blake2b(tenant.encode(), key=master, digest_size=32, person=b"il-tenant").digest()
+        return TenantKey(tenant, secret, blake2b(b"mark", key=secret, digest_size=16).hexdigest())
+
+    def keyed(self, value: str | bytes) -> str:
+        """A keyed digest (32 hex characters) that says nothing to who lacks the key."""
+        data = value.encode() if isinstance(value, str) else value
+        return blake2b(data, key=self.secret, digest_size=16).hexdigest()
+
+
+@frozen
+class Stamp:
+    """What an event gets from outside: whose it is, when, and random bytes: 16 for the nonce and for each payload."""
+
+    key: TenantKey
+    at_us: int
+    random: bytes
+
+
+def event(
+    kind: EventKind, record: Mapping[str, object], *, stamp: Stamp, kept: Iterable[tuple[str, bytes]] = ()
+) -> Event:
+    """An event ready for a chain. `record` is what may be shown, `kept` what is kept whole beside it.
+
+    The record's `call_id` and `subject` become indexes, its `subject` also a keyed id in the chain.
+    """
+    key, random = stamp.key, stamp.random
+    payloads = [Payload(RECORD, random[16:32], orjson.dumps(record))]
+    for index, (name, data) in enumerate(kept):
+        start = 32 + index * SALT_BYTES
+        payloads.append(Payload(name, random[start : start + SALT_BYTES], data))
+    subject = record.get("subject")
+    subject = subject if isinstance(subject, str) else ""
+    return Event(
+        kind=kind,
+        tenant=key.tenant,
+        at_us=stamp.at_us,
+        tenant_mark=key.mark,
+        nonce=random[:16].hex(),
+        ids=(("subject", key.keyed(subject)),) if subject else (),
+        commitments=tuple(sorted((each.name, commitment(each.salt, payload=each.data)) for each in payloads)),
+        payloads=tuple(payloads),
+        call=str(record.get("call_id", "")),
+        subject=subject,
+    )
+
+
+def fragment(redacted: bytes, whole: bytes, key: TenantKey) -> object:
+    """Redacted JSON for a record: itself while it is short, else its size and keyed digest."""
+    if len(redacted) <= SUMMARY_BYTES_MAX:
+        return orjson.Fragment(redacted)
+    head = redacted[:256].decode("utf-8", "ignore")
+    summary: dict[str, Json] = {"bytes": len(whole), "digest": key.keyed(whole), "head": head}
+    return summary

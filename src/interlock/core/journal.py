@@ -1,0 +1,107 @@
+"""Events of the journal: what is written, before anything is answered, for every proposal and every act of control.
+
+The chain hashes keyed ids and salted commitments only. The complete record (redacted summaries, keyed digests) and what
+must be kept whole (arguments, results, approvals' texts) go beside it as payloads, so retention never breaks a chain.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from interlock.core.audit_entry import AuditEntry, encode_entry
+from interlock.core.chain import Record
+from interlock.core.frozen import frozen
+
+
+class EventKind(StrEnum):
+    """What happened."""
+
+    REFUSED = "call.refused"
+    WAITING = "call.waiting"
+    CLAIMED = "call.claimed"
+    SETTLED = "call.settled"
+    REPLAYED = "call.replayed"
+    LATE = "call.late"
+    TAKEN_OVER = "call.taken_over"
+    CLOSED = "call.closed"
+    APPROVAL_VOTED = "approval.voted"
+    APPROVAL_WITHDRAWN = "approval.withdrawn"
+    APPROVAL_EXPIRED = "approval.expired"
+    APPROVAL_VOID = "approval.void"
+    TOOL_REGISTERED = "tool.registered"
+    TOOL_MOVED = "tool.moved"
+    POLICY_SAVED = "policy.saved"
+    LIMITS_SAVED = "limits.saved"
+    RUN_ENDED = "run.ended"
+    REVEALED = "secret.revealed"
+    EXPORTED = "audit.exported"
+    CHECKPOINT = "audit.checkpoint"
+
+
+@frozen
+class Payload:
+    """Something kept whole beside the chain: `name` within its event, a random salt, the bytes."""
+
+    name: str
+    salt: bytes
+    data: bytes
+
+
+RECORD = "record"
+"""The name of the payload that holds an event's complete, redacted record (JSON): a sink, not a sealed store."""
+
+
+@frozen
+class Event:
+    """One thing that happened, ready for a chain: only chain and sequence are missing, which the store adds.
+
+    `tenant_mark` is the tenant as the chain may show it (keyed), `nonce` random hex, `ids` and `commitments` sorted
+    pairs. `payloads` hold what was committed to; the first is the record. `call` and `subject` (an operation, an
+    approval, a tool) are indexes for finding it again.
+    """
+
+    kind: EventKind
+    tenant: str
+    at_us: int
+    tenant_mark: str
+    nonce: str
+    ids: tuple[tuple[str, str], ...]
+    commitments: tuple[tuple[str, str], ...]
+    payloads: tuple[Payload, ...]
+    call: str = ""
+    subject: str = ""
+
+    def body(self, chain: str, sequence: int) -> bytes:
+        """The bytes that the chain hashes, once its place is known."""
+        return encode_entry(
+            AuditEntry(
+                chain, sequence, self.at_us, self.tenant_mark, self.kind.value, self.nonce, self.ids, self.commitments
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AuditQuery:
+    """Which records to read: those after `(chain, sequence)` that match every given field, at most `limit`."""
+
+    tenant: str | None = None
+    kind: str | None = None
+    call: str | None = None
+    subject: str | None = None
+    since_us: int | None = None
+    after: tuple[str, int] | None = None
+    limit: int = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """One stored record with what is still kept of its payloads."""
+
+    record: Record
+    tenant: str
+    kind: str
+    at_us: int
+    call: str
+    subject: str
+    payloads: tuple[Payload, ...]
