@@ -1,0 +1,138 @@
+"""Writes a frozen operation down to be resumed, recovered or replayed, and reads it back against today's catalogue."""
+
+from __future__ import annotations
+
+from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
+from interlock.core.canonical import Json, canonical, decode
+from interlock.core.catalogue import CLOSED, Catalogue
+from interlock.core.decision import Deny
+from interlock.core.errors import StoreError
+from interlock.core.operation import Operation, operation_digest
+from interlock.core.refusals import Code
+from interlock.core.resource import Resource
+from interlock.core.tool import spec_to_json
+
+BROKEN = "a stored operation cannot be read"
+_FIELDS = frozenset("arguments caller call tool version spec digest model_digest resource key keyed".split())
+
+
+def seal(operation: Operation) -> bytes:
+    """The operation as JSON bytes; `arguments` is text, so that its bytes come back as they were."""
+    resource = operation.resource
+    return canonical(
+        {
+            "arguments": operation.arguments.decode(),
+            "caller": spec_to_json(operation.caller),
+            "call": {"id": operation.call.id, "expectation": operation.call.expectation},
+            "tool": operation.spec.name,
+            "version": operation.spec.version,
+            "spec": operation.tool.digest,
+            "digest": operation.digest,
+            "model_digest": operation.model_digest,
+            "resource": None if resource is None else [resource.type, resource.id],
+            "key": operation.key,
+            "keyed": operation.keyed,
+        }
+    )
+
+
+def thaw(sealed: bytes, catalogue: Catalogue, *, principal: Principal | None = None) -> Operation | Deny:
+    """The same operation, to the byte, on the tool version that it was frozen for; `principal` is the caller of today.
+
+    Denied where that version takes no calls any more, or is another one under the same name. Raises `StoreError` where
+    the bytes are none that `seal` wrote.
+    """
+    fields = _fields(sealed)
+    caller = _caller(_object(fields["caller"]), principal)
+    name = str(fields["tool"])
+    tool = catalogue.find(caller.principal.tenant, name)
+    if tool is None:
+        return Deny(Code.TOOL_NOT_FOUND, f"There is no tool named {name[:128]!r}.")
+    if tool.digest != fields["spec"]:
+        return Deny(Code.APPROVAL_MISMATCH, f"{name} has changed since.", tool=tool)
+    if tool.state in CLOSED:
+        return Deny(CLOSED[tool.state], f"{name} is {tool.state.value}.", tool=tool)
+    arguments = str(fields["arguments"]).encode()
+    if operation_digest(caller, tool, arguments) != fields["digest"]:
+        return Deny(Code.APPROVAL_MISMATCH, "The stored operation is not the one that was frozen.", tool=tool)
+    call = _object(fields["call"])
+    resource = fields["resource"]
+    return Operation(
+        call=ToolCall(str(call["id"]), name, arguments, _text_or_none(call["expectation"])),
+        caller=caller,
+        tool=tool,
+        arguments=arguments,
+        values=_object(decode(arguments)),
+        digest=str(fields["digest"]),
+        model_digest=str(fields["model_digest"]),
+        resource=Resource(str(resource[0]), str(resource[1])) if isinstance(resource, list) else None,
+        key=_text_or_none(fields["key"]),
+        keyed=fields["keyed"] is True,
+    )
+
+
+def caller_of(sealed: bytes) -> Caller:
+    """Who proposed a stored operation, as it was then."""
+    return _caller(_object(_fields(sealed)["caller"]), None)
+
+
+def stored_principal(sealed: bytes) -> Principal:
+    """The principal of a stored operation, as it was then."""
+    return caller_of(sealed).principal
+
+
+def _fields(sealed: bytes) -> dict[str, Json]:
+    try:
+        fields = _object(decode(sealed))
+    except ValueError as broken:
+        raise StoreError(BROKEN) from broken
+    if not fields.keys() >= _FIELDS:
+        raise StoreError(BROKEN)
+    return fields
+
+
+def _caller(fields: dict[str, Json], principal: Principal | None) -> Caller:
+    try:
+        origin = _object(fields["origin"])
+        return Caller(
+            principal=principal or _principal(_object(fields["principal"])),
+            run=_text_or_none(fields["run"]),
+            task=_text_or_none(fields["task"]),
+            key=_text_or_none(fields["key"]),
+            turn=_number(fields["turn"]),
+            position=_number(fields["position"]),
+            deadline_ms=None if fields["deadline_ms"] is None else _number(fields["deadline_ms"]),
+            origin=Origin(**{name: str(value) for name, value in origin.items()}),
+            user_requested=fields["user_requested"] is True,
+        )
+    except (KeyError, TypeError, ValueError) as broken:
+        raise StoreError(BROKEN) from broken
+
+
+def _principal(fields: dict[str, Json]) -> Principal:
+    groups = fields["groups"]
+    claims = {name: value for name, value in _object(fields["claims"]).items() if isinstance(value, str | int | bool)}
+    return Principal(
+        tenant=str(fields["tenant"]),
+        id=str(fields["id"]),
+        kind=PrincipalKind(str(fields["kind"])),
+        groups=frozenset(str(each) for each in groups) if isinstance(groups, list) else frozenset(),
+        acting_for=_text_or_none(fields["acting_for"]),
+        claims=claims,
+    )
+
+
+def _object(value: Json) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise StoreError(BROKEN)
+    return value
+
+
+def _number(value: Json) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError("not a number")
+    return value
+
+
+def _text_or_none(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
