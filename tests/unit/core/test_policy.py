@@ -99,6 +99,20 @@ def test_a_group_policy_is_checked_against_tools_of_every_shape() -> None:
         PolicySet([PolicySource("main", text)], [SEARCH, tool("also"), odd])
 
 
+def test_a_tenants_use_of_a_fact_does_not_change_the_type_that_shared_policies_give_it() -> None:
+    shared = PolicySource("main", 'forbid (principal, action, resource) when { context.facts.ticket == "BAD" };')
+    own = PolicySource("own", "forbid (principal, action, resource) when { context.facts.ticket == 1 };", tenant="acme")
+    for sources in ([shared, own], [own, shared]):
+        with pytest.raises(PolicyInvalid, match=r"policy acme:own/.* not compatible"):
+            PolicySet(sources, CATALOGUE)
+
+
+def test_a_scope_may_name_several_tools_that_look_the_same() -> None:
+    text = 'permit (principal, action in [Action::"search", Action::"also"], resource);'
+    saved = PolicySet([PolicySource("main", text)], [SEARCH, tool("also")])
+    assert saved.slice(SEARCH, "acme").decide(request()).answer is Answer.ALLOW
+
+
 @pytest.mark.requirement("POL-1")
 def test_policies_of_a_tenant_decide_for_its_principals_only() -> None:
     own = PolicySet([PolicySource("own", EVERYBODY, tenant="acme")], CATALOGUE)

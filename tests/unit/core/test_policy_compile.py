@@ -33,6 +33,12 @@ def test_a_source_that_cannot_be_held_is_refused_before_it_ends_the_process(sour
     assert says in str(refused.value)
 
 
+def test_brackets_nest_as_deep_as_the_limit_says() -> None:
+    compile_source(condition("(" * 63 + "true" + ")" * 63))
+    with pytest.raises(PolicyInvalid, match="nests more than 64"):
+        compile_source(condition("(" * 64 + "true" + ")" * 64))
+
+
 def test_brackets_and_semicolons_in_strings_and_comments_do_not_count() -> None:
     text = "// " + "(" * 100 + ";\n" + f'{ALL} when {{ context.agent == "{"(" * 100};\\"" }};'
     assert len(compile_source(PolicySource("main", text))) == 1
