@@ -30,6 +30,7 @@ from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
 from interlock.store.memory import MemoryStore
+from interlock.store.seal import Seal
 from interlock.system import SystemClock, SystemEntropy
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from interlock.store.sqlite import SqliteStore
 
 MEMORY = ":memory:"
+CHAIN = "main"
+"""The audit chain of the first process on a store; others beside it get `main.2` and so on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +99,7 @@ class Gate(Walk):
         `SpecInvalid`, `PolicyInvalid` or `StoreError` before anything can be called.
         """
         keys = host.keys or (Keys.random() if str(path) == MEMORY else key_file(Path(f"{path}.key")))
-        store = await _open_store(str(path), host, keys)
+        store = await _open_store(str(path), host)
         try:
             gate = _wired(cls, store, settings or Settings(), host=host, keys=keys)
             await gate.begin(tuple(tools), policies)
@@ -193,11 +196,17 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
     return kind(world, settings, views=views, records=records, python=python)
 
 
-async def _open_store(path: str, host: Host, keys: Keys) -> MemoryStore | SqliteStore:
+async def _open_store(path: str, host: Host) -> MemoryStore | SqliteStore:
     if path == MEMORY:
         return MemoryStore()
     if path.startswith(("postgres://", "postgresql://")):
         raise SettingsInvalid("the PostgreSQL store is not part of this version; give a file for SQLite")
     from interlock.store.sqlite import SqliteStore
 
-    return await SqliteStore.open(path, chain="", seal=None)
+    return await SqliteStore.open(path, chain=CHAIN, seal=None if host.seal is None else _seal(host.seal))
+
+
+def _seal(key: bytes) -> Seal:
+    from interlock.store.seal_aes import AesSeal
+
+    return AesSeal(key, random=SystemEntropy().bytes)

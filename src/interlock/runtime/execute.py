@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-import logging
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 
+from interlock.core.batch import lock_names
+from interlock.core.errors import RedactionInvalid
 from interlock.core.operation import Operation
-from interlock.core.outcome import Outcome
+from interlock.core.outcome import Failed, Outcome
 from interlock.core.redaction import Redactor
-from interlock.ports import Claim, Invocation
+from interlock.core.refusals import Code
+from interlock.ports import Attempt, Claim, Invocation
+from interlock.runtime.attempts import attempt_all, tail_of
+from interlock.runtime.health import Health
+from interlock.runtime.locks import Held, Locks
 from interlock.runtime.world import World
 
-log = logging.getLogger("interlock.execute")
+NO_SECRETS: Mapping[str, str] = {}
+
+Late = Callable[[Operation, Claim, Outcome, Redactor], Coroutine[object, object, None]]
+"""Told what came, too late to be used, of work that could not be stopped."""
 
 
 @dataclass(slots=True)
@@ -24,19 +34,101 @@ class Flight:
 
 
 class Executor:
-    """Runs claimed calls. Owns the locks and the health of tools in this process."""
+    """Runs claimed calls. Owns the locks and the health of tools in this process, and what runs on past its time."""
 
-    def __init__(self, world: World, redactor: Redactor) -> None:
+    def __init__(self, world: World, redactor: Redactor, *, late: Late) -> None:
         self._world = world
         self._redactor = redactor
+        self._late = late
+        self._locks = Locks()
+        self._tails: set[asyncio.Task[None]] = set()
+        self.health = Health(clock=world.clock)
 
     async def execute(self, operation: Operation, claim: Claim, flight: Flight) -> Outcome:
-        invocation = Invocation(operation, claim.operation_id, operation.key or "", claim.fence, flight.deadline_s)
-        flight.dispatched = True
-        return (await self._world.runners[operation.spec.handler.kind].run(invocation)).outcome
+        """What came of it. Total but for cancellation."""
+        spec = operation.spec
+        secrets = NO_SECRETS
+        if spec.secrets:
+            found = await self._secrets(operation, flight)
+            if isinstance(found, Failed):
+                return found
+            secrets = found
+        invocation = Invocation(
+            operation, claim.operation_id, operation.key or "", claim.fence, flight.deadline_s, secrets
+        )
+        names = lock_names(operation) if spec.effect.is_effect or spec.locks else ()
+        slot = (f"{spec.tenant}\x1f{spec.name}", spec.concurrency) if spec.concurrency else None
+        if not names and slot is None:
+            return await self._attempt(invocation, claim, flight, held=None)
+        held = await self._locks.acquire(names, until_s=flight.deadline_s, slot=slot)
+        if held is None:
+            return Failed(Code.DEADLINE_EXCEEDED, "What it must not run beside was busy.", nothing_happened=True)
+        return await self._attempt(invocation, claim, flight, held=held)
 
     async def look_up(self, operation: Operation, claim: Claim, flight: Flight) -> Outcome | None:
-        return None
+        """What the tool's `reconcile` says of an operation whose outcome was lost; None: it cannot tell."""
+        if not operation.spec.reconcile:
+            return None
+        secrets = await self._secrets(operation, flight) if operation.spec.secrets else NO_SECRETS
+        if isinstance(secrets, Failed):
+            return None
+        until_s = self._world.clock.monotonic_s() + operation.spec.timeout_ms / 1000
+        invocation = Invocation(operation, claim.operation_id, operation.key or "", claim.fence, until_s, secrets)
+        return await self._world.runners[operation.spec.handler.kind].reconcile(invocation)
 
     async def close(self) -> None:
-        pass
+        """Forget what still runs on: its claim is settled, and its threads do not hold up the exit."""
+        for tail in self._tails:
+            tail.cancel()
+
+    async def _attempt(self, invocation: Invocation, claim: Claim, flight: Flight, *, held: Held | None) -> Outcome:
+        """All attempts; locks go back when the work has really ended."""
+        tail: Awaitable[Outcome] | None = None
+        flight.dispatched = True
+        try:
+            attempt: Attempt = await attempt_all(
+                invocation,
+                runner=self._world.runners[invocation.operation.spec.handler.kind],
+                clock=self._world.clock,
+                entropy=self._world.entropy,
+                health=self.health,
+            )
+            tail = attempt.tail
+            return attempt.outcome
+        except asyncio.CancelledError as cancelled:
+            tail = tail_of(cancelled)
+            raise
+        finally:
+            if tail is not None:
+                redactor = flight.redactor or self._redactor
+                self._keep(self._outlast(tail, invocation.operation, claim, redactor=redactor, held=held))
+            elif held is not None:
+                held.release()
+
+    async def _outlast(
+        self, tail: Awaitable[Outcome], operation: Operation, claim: Claim, *, redactor: Redactor, held: Held | None
+    ) -> None:
+        try:
+            await self._late(operation, claim, await tail, redactor)
+        finally:
+            if held is not None:
+                held.release()
+
+    def _keep(self, work: Coroutine[object, object, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tails.add(task)
+        task.add_done_callback(self._tails.discard)
+
+    async def _secrets(self, operation: Operation, flight: Flight) -> Mapping[str, str] | Failed:
+        """The credentials that the handler is given, known to the redactor before anything can show them."""
+        names = operation.spec.secrets
+        source = self._world.secrets
+        found = {} if source is None else await source.fetch(names, operation.caller.principal)
+        missing = [name for name in names if name not in found]
+        if missing:
+            return Failed(Code.CONTEXT_MISSING, f"The credential {missing[0]} is missing.", nothing_happened=True)
+        try:
+            flight.redactor = self._redactor.with_secrets(found.values())
+        except RedactionInvalid:
+            return Failed(Code.CONTEXT_MISSING, "A credential is too short to be kept secret.", nothing_happened=True)
+        return found

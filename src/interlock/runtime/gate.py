@@ -18,14 +18,16 @@ from typing import assert_never
 from interlock.core.approval import Approval
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
-from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, mask, propose
+from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose
 from interlock.core.effect import CallState, Effect
+from interlock.core.frozen import frozen
 from interlock.core.labels import NO_LABELS
 from interlock.core.limits import charges
 from interlock.core.observation import Observation, released, to_bytes
 from interlock.core.observe import Frame, observe, refused, replayed, waiting
 from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome, Unknown
+from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.settle import cut_off, settled_as, spent_on
 from interlock.core.stored import thaw
@@ -56,7 +58,7 @@ class Again(Enum):
     WAITED = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Proposal:
     """One proposal on its way: how its operation comes to be, and until when it may be started.
 
@@ -72,7 +74,7 @@ class Proposal:
     replaces: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claimed:
     """A call that may run, once: what was decided, and the claim that proves it."""
 
@@ -100,7 +102,7 @@ class Gate:
         self._views = views
         self._records = records
         self._looker = Looker(world, settings, redactor=records.redactor)
-        self._executor = Executor(world, records.redactor)
+        self._executor = Executor(world, records.redactor, late=self._note_late)
         self._running: dict[str, asyncio.Event | None] = {}
         self._owned: set[asyncio.Task[None]] = set()
 
@@ -179,6 +181,8 @@ class Gate:
         decision = decide(operation, facts)
         match decision:
             case Allow():
+                if facts.resource is not operation.resource:
+                    operation = replace(operation, resource=facts.resource)
                 return await self._claim_and_run(proposal, operation, facts, allow=decision, view=view)
             case Deny():
                 if await self._worth_waiting(decision, proposal):
@@ -251,7 +255,7 @@ class Gate:
         )
         if receipt is not None:
             return released(seen, receipt)
-        late = await self._world.calls.record(Entry(self._records.late(operation, claimed.allow, seen)))
+        late = await self._world.calls.record(Entry(self._records.late(operation, seen)))
         lost = Unknown("Another worker took this call over; its outcome is being established.")
         return released(observe(operation, lost, Frame(claim.operation_id, now_us, redactor)), late)
 
@@ -260,11 +264,7 @@ class Gate:
     async def _refuse(self, proposal: Proposal, deny: Deny) -> Observation:
         """Nothing ran. The record says why; the caller hears of no tool that it may not see."""
         caller, view = proposal.caller, self._views.current
-        told = deny
-        if deny.tool is not None or deny.code is Code.TOOL_NOT_FOUND:
-            told = mask(
-                deny, proposal.call.name, visibility=view.visibility(deny.tool, caller), names=view.visible(caller)
-            )
+        told = view.told(deny, proposal.call.name, caller)
         spec = None if deny.operation is None else deny.operation.spec
         taken = self._looker.limits.reservations(
             caller,
@@ -337,6 +337,11 @@ class Gate:
             claim = replace(claimed.claim, fence=found.fence)
             await self._settle_cut_off(replace(claimed, claim=claim), Flight(claimed.deadline_s))
 
+    async def _note_late(self, operation: Operation, claim: Claim, outcome: Outcome, redactor: Redactor) -> None:
+        """Record what came too late of work that could not be stopped; the call is settled, and stays as it is."""
+        seen = observe(operation, outcome, Frame(claim.operation_id, self._world.clock.now_us(), redactor))
+        await self._world.calls.record(Entry(self._records.late(operation, seen)))
+
     def _own(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)
         self._owned.add(task)
@@ -351,7 +356,8 @@ class Gate:
     # --- small things -------------------------------------------------------------------------------------------------
 
     def _asked(self, proposal: Proposal) -> Asked:
-        return Asked(proposal.grant, counted=proposal.stored is not None)
+        overdue = self._world.clock.monotonic_s() >= proposal.deadline_s
+        return Asked(proposal.grant, proposal.stored is not None, overdue)
 
     def _deadline_s(self, caller: Caller) -> float:
         allowed_ms = self._settings.deadline_ms if caller.deadline_ms is None else caller.deadline_ms

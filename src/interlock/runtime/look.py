@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from interlock.core.approval import Approval
 from interlock.core.budget import ScopeKind
 from interlock.core.canonical import Json
 from interlock.core.decision import Facts
+from interlock.core.frozen import frozen
 from interlock.core.limits import LimitTable
 from interlock.core.operation import Operation
 from interlock.core.policy import PolicySlice
@@ -29,13 +29,13 @@ from interlock.settings import Settings
 log = logging.getLogger("interlock.look")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
-    """What the walk knows of a proposal beside its operation: its grant, whether it was counted, its deadline."""
+    """What the walk knows of a proposal beside its operation: its grant, whether it was counted, whether time is up."""
 
     grant: Approval | None = None
     counted: bool = False
-    deadline_us: int | None = None
+    overdue: bool = False
 
 
 class Looker:
@@ -66,25 +66,23 @@ class Looker:
         scopes = tuple([each.scope for each in reservations])
         seen = await self._calls.look(Look(tenant, operation.key, caller.run, scopes, now_us))
         policy = view.policies.slice(operation.spec, tenant=tenant)
+        rule = operation.spec.resource
         return Facts(
             as_of_us=now_us,
             slice=policy,
             environment=self._settings.environment,
             run=seen.run or (NO_RUN if caller.run is None else RunFacts(caller.run)),
             prior=seen.prior,
-            resource=await self._resource(operation),
+            resource=await self._resolved(operation) if rule is not None and rule.resolved else operation.resource,
             outside=await self._outside(operation, policy) if policy.facts else {},
             reservations=reservations,
             usage=seen.usage,
             grant=asked.grant,
-            deadline_us=asked.deadline_us,
+            deadline_us=now_us if asked.overdue else None,
         )
 
-    async def _resource(self, operation: Operation) -> Resource | None:
+    async def _resolved(self, operation: Operation) -> Resource | None:
         """The resource with what its resolver knows; without attributes where the resolver fails."""
-        rule = operation.spec.resource
-        if rule is None or not rule.resolved:
-            return operation.resource
         runner = self._runners[operation.spec.handler.kind]
         try:
             async with asyncio.timeout(self._settings.facts_timeout_ms / 1000):
