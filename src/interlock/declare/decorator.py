@@ -13,6 +13,7 @@ from interlock.core.errors import SpecInvalid
 from interlock.core.evidence import EvidenceKind, EvidenceRule
 from interlock.core.functions import Functions
 from interlock.core.labels import Labels
+from interlock.core.spec_check import check_spec
 from interlock.core.tool import (
     SHARED,
     ApprovalFloor,
@@ -25,6 +26,7 @@ from interlock.core.tool import (
     IdempotencyRule,
     Localized,
     OutputCheck,
+    Parameter,
     ResourceRule,
     RetryRule,
     Risk,
@@ -44,7 +46,8 @@ class ToolOptions(TypedDict, total=False):
 
     `key` names the arguments that make two calls the same effect. `resource` is `(type, argument or template)`.
     `resolve`, `reconcile`, `precondition` and `compensate` are functions beside the tool's own (see `Functions`);
-    `compensate` may also name another tool. `evidence` may be a kind alone, `examples` maps a title to arguments.
+    `compensate` may also name another tool. `parameters` replaces what annotations say of them. `evidence` may be a
+    kind alone, `examples` maps a title to arguments.
     """
 
     effect: Effect | str
@@ -64,6 +67,7 @@ class ToolOptions(TypedDict, total=False):
     precondition: Callable[..., object]
     compensate: Callable[..., object] | str
     errors: Sequence[ErrorContract]
+    parameters: Sequence[Parameter]
     input_schema: Mapping[str, object]
     output_schema: Mapping[str, object] | None
     output_check: OutputCheck
@@ -101,6 +105,7 @@ class Declared(Generic[P, R]):
         self._function = function
         self._spec = _spec(function, options)
         self.functions = _functions(function, options)
+        check_spec(self.spec())
         update_wrapper(self, function)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -120,7 +125,8 @@ def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[
     """Declare a function as a tool: `@tool(effect="read")`.
 
     Schema and descriptions come from type hints and docstring. Raises `SpecInvalid` where the function has a parameter
-    without a type, `*args`, or a signature that does not fit an explicit `input_schema`.
+    without a type, `*args`, or a signature that does not fit an explicit `input_schema`, and for a spec that
+    contradicts itself.
     """
 
     def declare(function: Callable[P, R]) -> Declared[P, R]:
@@ -156,7 +162,7 @@ def _spec(function: Callable[..., object], options: ToolOptions) -> dict[str, An
         "effect": _effect(fields["name"], options),
         "input_schema": Document.of(signature.input_schema),
         "output_schema": None if signature.output_schema is None else Document.of(signature.output_schema),
-        "parameters": signature.parameters,
+        "parameters": tuple(options.get("parameters", signature.parameters)),
         "handler": Entrypoint("python", f"{function.__module__}:{function.__qualname__}", fingerprint(function)),
     }
 
