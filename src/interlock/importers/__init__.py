@@ -1,0 +1,1 @@
+"""Importers turn a source of tools into declared tools or reviewed specs."""

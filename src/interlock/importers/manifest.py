@@ -1,0 +1,114 @@
+"""Declares tools by a YAML manifest: the same as the decorator says, with the functions named `module:function`.
+
+    tools:
+      - handler: drafts:save_draft
+        effect: write
+        key: [draft_id]
+        resource: {type: Draft, id: draft_id}
+        reconcile: drafts:find_draft
+
+Schema and description may stand here too; what does not is read from the function, as the decorator does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from interlock.core.errors import SpecInvalid
+from interlock.core.tool import ToolSpec
+from interlock.declare import Declared, ToolOptions, tool
+from interlock.importers.typed_values import check_keys, typed
+from interlock.importers.yaml_text import read_yaml
+
+Load = Callable[[str], Callable[..., object]]
+
+_FUNCTIONS = ("resolve", "reconcile", "precondition")
+"""Keys that name a function beside the handler."""
+
+
+def _resource(value: object, path: str) -> tuple[str, str]:
+    found: dict[str, str] = typed(value, dict[str, str], path=path)
+    check_keys(found, ["type", "id"], path=path)
+    if len(found) < 2:
+        raise SpecInvalid(f"{path}: it needs type and id")
+    return found["type"], found["id"]
+
+
+_VALUES: Mapping[str, Any] = {
+    **{
+        name: hint
+        for name, hint in get_type_hints(ToolSpec).items()
+        if name not in {"handler", "tenant", "source", "idempotency", "reconcile", "precondition"}
+    },
+    "key": tuple[str, ...],
+    "caller_key_required": bool,
+    "key_lifetime_s": int,
+    "input_schema": dict[str, Any],
+    "output_schema": dict[str, Any] | None,
+    "examples": dict[str, dict[str, Any]],
+    "resource": _resource,
+}
+"""The type of every other key: what `ToolSpec` says, or the shorter form of the decorator."""
+
+
+def declared(path: Path) -> tuple[Declared[..., object], ...]:
+    """The tools of a manifest file. Raises `SpecInvalid` naming file and place."""
+    try:
+        return load_manifest(path.read_text(encoding="utf-8"))
+    except (SpecInvalid, UnicodeDecodeError) as fault:
+        raise SpecInvalid(f"{path.name}: {fault}") from fault
+
+
+def load_manifest(text: str, *, load: Load | None = None) -> tuple[Declared[..., object], ...]:
+    """The tools of one manifest: a list under `tools`, or a single tool. `load` finds the functions by name."""
+    document = read_yaml(text)
+    if not isinstance(document, dict):
+        raise SpecInvalid("a manifest is a mapping with the list tools:")
+    if "tools" not in document:
+        return (_tool(document, load=load or load_function, path="tool"),)
+    check_keys(document, ["tools"], path="manifest")
+    tools = document["tools"]
+    if not isinstance(tools, list):
+        raise SpecInvalid("tools: it must be a list")
+    return tuple(_tool(each, load=load or load_function, path=f"tools[{at}]") for at, each in enumerate(tools))
+
+
+def load_function(name: str) -> Callable[..., object]:
+    """The function that `module:function` names, a dotted attribute included. Its module is imported."""
+    module, _, attribute = name.partition(":")
+    if not module or not attribute:
+        raise SpecInvalid(f"{name!r} must be written as module:function")
+    try:
+        found: Any = import_module(module)
+        for part in attribute.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError) as fault:
+        raise SpecInvalid(f"{name} cannot be loaded: {fault}") from fault
+    if not callable(found):
+        raise SpecInvalid(f"{name} is no function")
+    return found if not isinstance(found, Declared) else found.functions.handler
+
+
+def _tool(given: object, *, load: Load, path: str) -> Declared[..., object]:
+    if not isinstance(given, dict):
+        raise SpecInvalid(f"{path}: it must be a mapping of names to values")
+    check_keys(given, ["handler", *_FUNCTIONS, *_VALUES], path=path)
+    named = {name: typed(given[name], str, path=f"{path}.{name}") for name in ("handler", *_FUNCTIONS) if name in given}
+    if "handler" not in named:
+        raise SpecInvalid(f"{path}: handler is missing; name a function as module:function")
+    functions = {name: load(function) for name, function in named.items()}
+    handler = functions.pop("handler")
+    values = {name: _value(given[name], name, path=f"{path}.{name}") for name in _VALUES if name in given}
+    options: ToolOptions = {**functions, **values}  # type: ignore[typeddict-item]
+    try:
+        return tool(**options)(handler)
+    except SpecInvalid as fault:
+        raise SpecInvalid(f"{path}: {fault}") from fault
+
+
+def _value(value: object, name: str, *, path: str) -> object:
+    hint = _VALUES[name]
+    return _resource(value, path) if hint is _resource else typed(value, hint, path=path)

@@ -1,0 +1,85 @@
+"""Plain data as a value of a given type: unknown keys are refused with the nearest known one, wrong types by name."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum, IntEnum
+from typing import Any, Union, cast, get_args, get_origin, get_type_hints
+
+from interlock.core.canonical import Json
+from interlock.core.catalogue import nearest
+from interlock.core.errors import SpecInvalid
+from interlock.core.tool import Document
+
+_SCALARS = {str: "text", int: "a whole number", bool: "true or false", float: "a number"}
+
+
+def typed(value: object, hint: Any, *, path: str) -> Any:
+    """The value as `hint` says. Raises `SpecInvalid` naming the place."""
+    origin, items = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return value
+    if origin in (Union, types.UnionType):
+        return _optional(value, items, path=path)
+    if origin in (tuple, frozenset):
+        return origin(typed(each, items[0], path=f"{path}[{at}]") for at, each in enumerate(_list(value, path)))
+    if origin is not None and issubclass(origin, Mapping):
+        return {str(name): typed(each, items[1], path=f"{path}.{name}") for name, each in _map(value, path).items()}
+    if hint is Document:
+        return Document.of(cast(Json, value))
+    if is_dataclass(hint):
+        return instance(value, cast(type, hint), path=path)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return _member(value, hint, path=path)
+    return _scalar(value, hint, path=path)
+
+
+def instance(value: object, hint: type, *, path: str) -> Any:
+    """A dataclass from a mapping of its fields."""
+    hints, given = get_type_hints(hint), _map(value, path)
+    check_keys(given, [each.name for each in fields(hint)], path=path)
+    for each in fields(hint):
+        if each.name not in given and each.default is MISSING and each.default_factory is MISSING:
+            raise SpecInvalid(f"{path}: {each.name} is missing")
+    return hint(**{name: typed(each, hints[name], path=f"{path}.{name}") for name, each in given.items()})
+
+
+def check_keys(given: Mapping[str, object], known: list[str], *, path: str) -> None:
+    """Refuse a key that nothing reads."""
+    for name in given:
+        if name not in known:
+            close = nearest(name, known)
+            raise SpecInvalid(f"{path}: there is no {name!r}" + (f"; is it {close[0]!r}?" if close else ""))
+
+
+def _optional(value: object, items: tuple[Any, ...], *, path: str) -> Any:
+    wanted = [each for each in items if each is not type(None)]
+    return None if value is None and len(wanted) < len(items) else typed(value, wanted[0], path=path)
+
+
+def _member(value: object, hint: type[Enum], *, path: str) -> Enum:
+    """Enums are written as they are stored: text by value, ranks by name."""
+    names = {each.name.lower() if issubclass(hint, IntEnum) else str(each.value): each for each in hint}
+    if not isinstance(value, str) or value not in names:
+        raise SpecInvalid(f"{path}: it must be one of {', '.join(names)}")
+    return names[value]
+
+
+def _scalar(value: object, hint: type, *, path: str) -> object:
+    if type(value) is hint or (hint is float and type(value) is int):
+        return value
+    raise SpecInvalid(f"{path}: it must be {_SCALARS.get(hint, hint.__name__)}")
+
+
+def _list(value: object, path: str) -> list[object]:
+    if not isinstance(value, list):
+        raise SpecInvalid(f"{path}: it must be a list")
+    return value
+
+
+def _map(value: object, path: str) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise SpecInvalid(f"{path}: it must be a mapping of names to values")
+    return value

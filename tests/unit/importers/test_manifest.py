@@ -1,0 +1,132 @@
+"""A manifest registers what the decorator would, and says where it is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.core.canonical import decode
+from interlock.core.effect import Effect
+from interlock.core.errors import SpecInvalid
+from interlock.core.tool import ApprovalFloor, Document, ErrorContract, Localized, Risk
+from interlock.declare import tool
+from interlock.importers.manifest import declared, load_function, load_manifest
+from tests.unit.importers import drafts
+
+MANIFEST = """
+tools:
+  - handler: tests.unit.importers.drafts:save_draft
+    effect: write
+    key: [draft_id]
+    resource: {type: Draft, id: draft_id}
+    reconcile: tests.unit.importers.drafts:find_draft
+    owner: research
+    risk: high
+    timeout_ms: 5000
+    roles: [writer]
+    approval_floor: {roles: [approver], quorum: 2}
+    errors:
+      - {code: STALE, nothing_happened: true}
+    localized:
+      zh-CN: {title: 保存草稿}
+    examples:
+      A draft: {draft_id: r1}
+  - handler: tests.unit.importers.drafts:read_draft
+    effect: read
+    name: fetch_draft
+    description: Fetch the draft of this id.
+"""
+
+
+@pytest.mark.requirement("TOOL-5")
+def test_a_manifest_declares_what_the_decorator_would() -> None:
+    write, read = load_manifest(MANIFEST)
+    same = tool(
+        effect="write",
+        key=["draft_id"],
+        resource=("Draft", "draft_id"),
+        reconcile=drafts.find_draft,
+        owner="research",
+        risk=Risk.HIGH,
+        timeout_ms=5_000,
+        roles=["writer"],
+        approval_floor=ApprovalFloor(frozenset({"approver"}), 2),
+        errors=[ErrorContract("STALE", nothing_happened=True)],
+        localized={"zh-CN": Localized("保存草稿")},
+        examples={"A draft": {"draft_id": "r1"}},
+    )(drafts.save_draft)
+    assert write.spec() == same.spec()
+    assert write.functions == same.functions
+    assert (read.name, read.spec().effect) == ("fetch_draft", Effect.READ)
+    assert read.functions.handler is drafts.read_draft.functions.handler
+
+
+def test_a_schema_in_the_manifest_holds_and_the_function_must_fit_it() -> None:
+    text = """
+handler: tests.unit.importers.drafts:save_draft
+effect: write
+input_schema: {type: object, properties: {draft_id: {type: string, maxLength: 9}, content: {}}, required: [draft_id]}
+output_schema: null
+"""
+    (found,) = load_manifest(text)
+    schema = decode(found.spec().input_schema.text)
+    assert isinstance(schema, dict)
+    assert schema["properties"] == {"draft_id": {"type": "string", "maxLength": 9}, "content": {}}
+    assert found.spec().output_schema is None
+    with pytest.raises(SpecInvalid, match=r"tool: save_draft: the schema has other"):
+        load_manifest(text.replace("content: {}", "content: {}, other: {}"))
+
+
+@pytest.mark.requirement("TOOL-5")
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("effect: write", "efect: write"), r"tools\[0\]: there is no 'efect'; is it 'effect'"),
+        (("effect: write", "effect: wild"), r"tools\[0\].effect: it must be one of read"),
+        (("risk: high", "risk: 2"), r"tools\[0\].risk: it must be one of low"),
+        (("timeout_ms: 5000", "timeout_ms: soon"), r"tools\[0\].timeout_ms: it must be a whole number"),
+        (("timeout_ms: 5000", "timeout_ms: true"), "a whole number"),
+        (("code: STALE", "cod: STALE"), r"tools\[0\].errors\[0\]: there is no 'cod'; is it 'code'"),
+        (("code: STALE, ", ""), r"errors\[0\]: code is missing"),
+        (("key: [draft_id]", "key: draft_id"), r"tools\[0\].key: it must be a list"),
+        (("key: [draft_id]", "key: [draft]"), "key names 'draft'"),
+        (("id: draft_id}", "ids: draft_id}"), "there is no 'ids'"),
+        (("{type: Draft, id: draft_id}", "{type: Draft}"), "needs type and id"),
+        (("drafts:save_draft", "drafts:save"), "cannot be loaded"),
+        (("drafts:save_draft", "drafts:constant"), "is no function"),
+        (("drafts:save_draft", "drafts"), "module:function"),
+        (("handler: tests.unit.importers.drafts:save_draft\n    ", ""), "handler is missing"),
+        (("tools:", "tool:"), "there is no 'tool'"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(change: tuple[str, str], says: str) -> None:
+    with pytest.raises(SpecInvalid, match=says):
+        load_manifest(MANIFEST.replace(*change, 1))
+
+
+@pytest.mark.parametrize("text", ["[]", "tools: {}", "tools: [1]", "", "tools: []\nmore: 1"])
+def test_a_document_of_another_form_is_refused(text: str) -> None:
+    with pytest.raises(SpecInvalid):
+        load_manifest(text)
+
+
+def test_a_file_is_named_where_it_is_wrong(tmp_path: Path) -> None:
+    path = tmp_path / "tools.yaml"
+    path.write_text(MANIFEST, encoding="utf-8")
+    assert len(declared(path)) == 2
+    path.write_text(MANIFEST.replace("effect: read", "effect: wild"), encoding="utf-8")
+    with pytest.raises(SpecInvalid, match=r"tools.yaml: tools\[1\].effect"):
+        declared(path)
+
+
+def test_a_function_is_found_by_its_dotted_name() -> None:
+    assert load_function("json.decoder:JSONDecoder.decode").__name__ == "decode"
+    with pytest.raises(SpecInvalid, match="cannot be loaded"):
+        load_function("no.such.module:f")
+
+
+def test_a_schema_is_kept_as_it_was_written() -> None:
+    (found,) = load_manifest(
+        "{handler: 'm:f', effect: read, description: Do it., input_schema: {type: object, properties: {}}}",
+        load=lambda _: lambda: None,
+    )
+    assert found.spec().input_schema == Document.of({"type": "object", "properties": {}})
