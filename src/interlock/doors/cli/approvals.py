@@ -1,0 +1,188 @@
+"""`interlock approvals`: people look at stored operations whole, decide on them, and let run what was approved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interlock.doors.cli.answer import Answer, note
+from interlock.doors.cli.faults import problem, refusal
+from interlock.doors.cli.shown import as_document, fields, moment, rows, visible
+from interlock.doors.cli.verb import verb
+
+if TYPE_CHECKING:
+    from interlock.core.approval import Approval
+    from interlock.core.canonical import Json
+    from interlock.core.decision import Deny
+    from interlock.core.observation import Observation
+
+app = typer.Typer(help="Look at what waits for people, decide on it, let it run.", no_args_is_help=True)
+
+Id = Annotated[str, typer.Argument(metavar="ID", help="The approval.")]
+Words = Annotated[str, typer.Option("--note", help="Words for the record.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+LIST = "`interlock approvals list --all` shows which there are and how they stand."
+OTHER = "Let somebody else decide, with --as ID: [[people]] in interlock.toml says who there is and in which groups."
+
+
+@verb(app, "list")
+async def list_approvals(
+    *, all_: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False
+) -> Answer:
+    """Show what waits for a decision, oldest first."""
+    from interlock.core.approval import ApprovalState
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        found = await session.gate.approvals.list(session.by, None if all_ else ApprovalState.PENDING)
+    header = ("Approval", "State", "Tool", "Asked by", "Resource", "Takes", "Expires")
+    values = [
+        (
+            each.id,
+            each.state.value,
+            each.binding.tool,
+            each.binding.principal,
+            each.binding.resource,
+            _takes(each),
+            moment(each.expires_at_us),
+        )
+        for each in found
+    ]
+    return Answer({"approvals": [_document(each) for each in found]}, rows(header, values, empty="Nothing waits."))
+
+
+@verb(app, "show")
+async def show(approval_id: Id) -> Answer:
+    """Show one approval with the whole operation that would run."""
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        found = await session.gate.approvals.show(approval_id, session.by)
+    return _missing() if found is None else Answer(_document(found), _text(found))
+
+
+@verb(app, "approve")
+async def approve(
+    approval_id: Id,
+    *,
+    words: Words = "",
+    yes: Yes = False,
+    run: Annotated[bool, typer.Option("--run", help="Let it run at once when it is granted.")] = False,
+) -> Answer:
+    """Approve one operation, after showing it whole."""
+    from interlock.core.approval import ApprovalState
+    from interlock.core.decision import Deny
+    from interlock.doors.cli.session import confirmed, opened
+
+    async with opened() as session:
+        desk = session.gate.approvals
+        found = await desk.show(approval_id, session.by)
+        if found is None:
+            return _missing()
+        note(_text(found))
+        if not confirmed(f"Approve this as {visible(session.by.id)}?", yes=yes):
+            return problem(
+                "NOT_CONFIRMED", "Nothing was decided.", next_step=f"`interlock approvals decline {found.id}` says no."
+            )
+        decided = await desk.approve(approval_id, by=session.by, note=session.signed(words))
+        if isinstance(decided, Deny) or decided.state is not ApprovalState.GRANTED or not run:
+            return _decided(decided)
+        return _ran(await desk.resume(approval_id, by=session.by))
+
+
+@verb(app, "decline")
+async def decline(approval_id: Id, *, words: Words = "") -> Answer:
+    """Decline one operation: final for it in its run."""
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        return _decided(await session.gate.approvals.decline(approval_id, by=session.by, note=session.signed(words)))
+
+
+@verb(app, "withdraw")
+async def withdraw(approval_id: Id, *, words: Words = "") -> Answer:
+    """Take back a question that you asked, or an approval that you gave and nobody used."""
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        return _decided(await session.gate.approvals.withdraw(approval_id, by=session.by, note=session.signed(words)))
+
+
+@verb(app, "edit")
+async def edit(
+    approval_id: Id, arguments: Annotated[str, typer.Argument(help="The arguments to put in place, as a JSON object.")]
+) -> Answer:
+    """Put other arguments in its place: a new operation, decided and asked for afresh."""
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        return _ran(await session.gate.approvals.edit(approval_id, by=session.by, arguments=arguments))
+
+
+@verb(app, "resume")
+async def resume(approval_id: Id) -> Answer:
+    """Let run what was approved: the stored operation, for who asked for it, once."""
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        return _ran(await session.gate.approvals.resume(approval_id, by=session.by))
+
+
+def _ran(seen: Observation | Deny) -> Answer:
+    from interlock.core.decision import Deny
+    from interlock.doors.cli.observed import answer_of
+
+    return refusal(seen, next_step=LIST) if isinstance(seen, Deny) else answer_of(seen)
+
+
+def _decided(found: Approval | Deny) -> Answer:
+    from interlock.core.decision import Deny
+    from interlock.core.refusals import Code
+
+    if isinstance(found, Deny):
+        return refusal(found, next_step=OTHER if found.code is Code.PERMISSION_DENIED else LIST)
+    step = _next(found)
+    text = f"{visible(found.id)} is {found.state.value}." + (f"\nNext: {visible(step)}" if step else "")
+    return Answer({**_document(found), "next": step}, text)
+
+
+def _next(found: Approval) -> str:
+    match found.state.value:
+        case "granted":
+            return f"`interlock approvals resume {found.id}` lets it run, until {moment(found.expires_at_us)}."
+        case "pending":
+            return f"It takes more: {_takes(found)}; {len(found.votes)} decided so far."
+        case _:
+            return ""
+
+
+def _missing() -> Answer:
+    from interlock.runtime.approvals import MISSING
+
+    return refusal(MISSING, next_step=LIST)
+
+
+def _takes(found: Approval) -> str:
+    needed = found.requirement
+    people = f"{needed.quorum} of " if needed.quorum > 1 else ""
+    return f"{people}{', '.join(sorted(needed.roles)) or 'anybody'}{'' if needed.distinct else ', who asked included'}"
+
+
+def _text(found: Approval) -> str:
+    """The whole question. The summary comes with everything that cannot be seen spelled out, and stays as it is."""
+    about = fields(
+        [
+            ("Approval", f"{found.id} ({found.state.value})"),
+            ("Takes", _takes(found)),
+            ("Because", found.requirement.reasons),
+            ("Expires", moment(found.expires_at_us)),
+            ("Decided", [f"{vote.approver}: {'yes' if vote.approve else 'no'} {vote.note}" for vote in found.votes]),
+        ]
+    )
+    return f"{about}\n{found.summary}"
+
+
+def _document(found: Approval) -> dict[str, Json]:
+    return as_document(found)

@@ -1,0 +1,140 @@
+"""`interlock calls`: the calls of which nobody knows whether they happened, and how a person settles one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interlock.doors.cli.answer import Answer
+from interlock.doors.cli.faults import problem, refusal
+from interlock.doors.cli.shown import as_document, moment, rows
+from interlock.doors.cli.verb import verb
+
+if TYPE_CHECKING:
+    from interlock.core.canonical import Json
+    from interlock.ports import OpenCall
+
+app = typer.Typer(help="Calls whose outcome is unknown.", no_args_is_help=True)
+top = typer.Typer()
+
+
+@verb(app, "unknown")
+async def unknown() -> Answer:
+    """Show the calls of which it is not known whether they happened, oldest first."""
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        found = await session.gate.recovery.unknown(session.by)
+    return Answer({"calls": [_document(each) for each in found]}, _table(found))
+
+
+@verb(app, "close")
+async def close(
+    operation_id: Annotated[str, typer.Argument(metavar="ID", help="The operation.")],
+    *,
+    happened: Annotated[
+        bool | None, typer.Option("--happened/--did-not-happen", help="What the evidence shows.", show_default=False)
+    ] = None,
+    evidence: Annotated[str, typer.Option(help="What shows it, in words; it goes on record.")] = "",
+) -> Answer:
+    """Settle an unknown call by hand, once you know whether it happened."""
+    from interlock.core.decision import Deny
+    from interlock.doors.cli.observed import answer_of
+    from interlock.doors.cli.session import opened
+
+    if happened is None or not evidence.strip():
+        return problem(
+            "EVIDENCE_MISSING",
+            "Closing a call takes what happened and what shows it.",
+            next_step='Say --happened or --did-not-happen, and --evidence "what you saw, and where".',
+        )
+    async with opened() as session:
+        desk = session.gate.recovery
+        seen = await desk.close(operation_id, by=session.by, happened=happened, evidence=session.signed(evidence))
+    if isinstance(seen, Deny):
+        return refusal(seen, next_step="`interlock calls unknown` lists what is open.")
+    return answer_of(seen)
+
+
+@verb(top, "recover")
+async def recover() -> Answer:
+    """Look up what became of lost calls. Nothing runs again."""
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        # Opening the store recovers as well, so the counts are of what opening could not yet find out.
+        counts = as_document(await session.gate.recovery.recover())
+        found = await session.gate.recovery.unknown(session.by)
+    return Answer({**counts, "calls": [_document(each) for each in found]}, _table(found))
+
+
+@verb(top, "usage")
+async def usage() -> Answer:
+    """Show what was spent, by whatever limits are set on."""
+    from interlock.core.tool import spec_to_json
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        found = await session.gate.usage(session.by.tenant)
+    document: list[Json] = [
+        {
+            "scope": scope.kind.value,
+            "id": scope.id,
+            "window": moment(scope.window_us or None),
+            "used": spec_to_json(spent.used._asdict()),
+            "held": spec_to_json(spent.held._asdict()),
+        }
+        for scope, spent in found
+    ]
+    header = ("Scope", "Of", "Window", "Calls", "Rounds", "Tokens", "Cost (millionths)", "Working ms", "In flight")
+    values = [
+        (
+            scope.kind.value,
+            scope.id.replace("\x1f", " / "),
+            moment(scope.window_us or None),
+            spent.used.calls,
+            spent.used.rounds,
+            spent.used.tokens,
+            spent.used.cost_micros,
+            spent.used.working_ms,
+            spent.held.concurrent,
+        )
+        for scope, spent in found
+    ]
+    return Answer({"usage": document}, rows(header, values, empty="Nothing was spent."))
+
+
+def _table(found: tuple[OpenCall, ...]) -> str:
+    header = ("Operation", "Tool", "Asked by", "Run", "Task", "Started")
+    values = [
+        (
+            each.operation.id,
+            each.operation.tool,
+            each.operation.principal,
+            each.operation.run,
+            each.operation.task,
+            moment(each.claimed_at_us),
+        )
+        for each in found
+    ]
+    if not values:
+        return "No call is unknown."
+    step = "Next: find out whether it happened, then `interlock calls close ID --happened --evidence WORDS`."
+    return f"{rows(header, values, empty='')}\n{step}"
+
+
+def _document(found: OpenCall) -> dict[str, Json]:
+    """What may be shown of a call: never its sealed arguments."""
+    operation = found.operation
+    return {
+        "operation_id": operation.id,
+        "tool": operation.tool,
+        "version": operation.version,
+        "principal": operation.principal,
+        "run": operation.run,
+        "task": operation.task,
+        "call_id": operation.call_id,
+        "state": found.state.value,
+        "claimed_at_us": found.claimed_at_us,
+    }

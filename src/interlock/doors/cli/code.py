@@ -1,0 +1,80 @@
+"""Loads the tools of a project: what the modules, files and manifests that its settings name declare."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from interlock.core.errors import InterlockError, SettingsInvalid
+
+if TYPE_CHECKING:
+    from interlock.declare import Declared
+    from interlock.doors.cli.project import Project
+
+MANIFEST = "interlock.importers.manifest"
+
+
+def load_tools(project: Project) -> tuple[Declared[..., object], ...]:
+    """Every tool, once, in the order of the settings. Raises `SettingsInvalid` or `SpecInvalid` naming the place."""
+    root = str(project.root)
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    found: dict[int, Declared[..., object]] = {}
+    for place in project.tools:
+        for each in _declared_in(place, project.root):
+            found.setdefault(id(each), each)
+    return tuple(found.values())
+
+
+def _declared_in(place: str, root: Path) -> tuple[Declared[..., object], ...]:
+    from interlock.declare import Declared
+
+    if place.endswith((".yaml", ".yml")):
+        return _of_manifest(root / place)
+    module = _module(place, root)
+    found = tuple(value for value in vars(module).values() if isinstance(value, Declared))
+    if not found:
+        raise SettingsInvalid(f"{place} declares no tool; put @tool(effect=...) above a function of it")
+    return found
+
+
+def _module(place: str, root: Path) -> ModuleType:
+    try:
+        return _of_file(root / place) if place.endswith(".py") else import_module(place)
+    except InterlockError:
+        raise
+    except (Exception, SystemExit) as fault:  # a project's own code may raise anything while it is loaded
+        raise SettingsInvalid(f"{place} cannot be loaded: {type(fault).__name__}: {fault}") from fault
+
+
+def _of_file(path: Path) -> ModuleType:
+    """The module of a file, under its plain name: the name is part of the fingerprint of every tool in it."""
+    held = sys.modules.get(path.stem)
+    if held is not None and getattr(held, "__file__", None) == str(path):
+        return held
+    if held is not None or path.stem in sys.stdlib_module_names:
+        raise SettingsInvalid(f"{path.name} has the name of another module; give the file a name of its own")
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise SettingsInvalid(f"{path} is no Python file")
+    module = module_from_spec(spec)
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[path.stem]
+        raise
+    return module
+
+
+def _of_manifest(path: Path) -> tuple[Declared[..., object], ...]:
+    """What the manifest importer makes of a file, where this version has one."""
+    try:
+        importer: Any = import_module(MANIFEST)
+    except ModuleNotFoundError:
+        raise SettingsInvalid(f"{path.name}: this version reads no manifests; declare the tools in Python") from None
+    return tuple(importer.declared(path))

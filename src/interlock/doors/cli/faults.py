@@ -1,0 +1,90 @@
+"""Turns whatever went wrong into one sentence that says what to do next; no traceback unless it is asked for."""
+
+from __future__ import annotations
+
+import os
+import re
+import traceback
+from typing import TYPE_CHECKING
+
+from interlock.doors.cli.answer import PROBLEM, REFUSED, USAGE, Answer, note
+from interlock.doors.cli.shown import visible
+
+if TYPE_CHECKING:
+    from interlock.core.decision import Deny
+
+DEBUG = "INTERLOCK_DEBUG"
+
+_NEXT = {
+    "SettingsInvalid": "Change interlock.toml, then `interlock doctor` looks whether everything is in order.",
+    "SpecInvalid": "Change the tool, then `interlock tools check`.",
+    "SchemaInvalid": "Change the tool's schema, then `interlock tools check`.",
+    "VersionExists": 'Give the tool a new version, such as @tool(version="2", ...): what is published never changes.',
+    "ToolUnknown": "`interlock tools list --all` shows which tools there are.",
+    "PolicyInvalid": "Change the policy, then `interlock policy check`.",
+    "RedactionInvalid": "Use a secret of at least six characters.",
+    "StoreClosed": "Run the command again; `interlock doctor` says whether the store is whole.",
+    "StoreNewer": "Install the newer Interlock that wrote this store.",
+    "StoreError": "`interlock doctor` says whether the store is whole.",
+}
+_UNEXPECTED_NEXT = f"{DEBUG}=1 in front of the command shows where it happened."
+
+
+def problem(code: str, message: str, *, next_step: str, exit_code: int = PROBLEM) -> Answer:
+    """The answer of a verb that could not do what was asked for."""
+    error = {"code": code, "message": message, "next": next_step}
+    return Answer({"error": {**error}}, f"{code}: {visible(message)}\nNext: {visible(next_step)}", exit_code)
+
+
+def refusal(deny: Deny, *, next_step: str = "") -> Answer:
+    """The answer where a desk refused: its sentence, its code, and what may help."""
+    from interlock.core.refusals import REFUSALS
+
+    return problem(
+        deny.code.value, deny.message, next_step=next_step or REFUSALS[deny.code].next_step, exit_code=REFUSED
+    )
+
+
+def answer_for(fault: BaseException) -> Answer:
+    """The answer for an exception, whichever it is."""
+    from interlock.core.errors import InterlockError
+
+    _show_if_asked(fault)
+    usage = getattr(fault, "format_message", None)
+    if callable(usage):
+        return _misunderstood(fault, str(usage()))
+    if isinstance(fault, InterlockError):
+        code = _spelled(type(fault).__name__)
+        steps = [_NEXT[kind.__name__] for kind in type(fault).__mro__ if kind.__name__ in _NEXT]
+        return problem(code, str(fault), next_step=steps[0] if steps else _UNEXPECTED_NEXT)
+    if type(fault).__module__.partition(".")[0] == "apsw":
+        return problem("STORE_ERROR", str(fault), next_step=_NEXT["StoreError"])
+    if isinstance(fault, OSError):
+        return problem("FILE_UNUSABLE", str(fault), next_step="Look whether the path is right and may be used.")
+    return problem("UNEXPECTED", f"{type(fault).__name__}: {_redacted(str(fault))}", next_step=_UNEXPECTED_NEXT)
+
+
+def _misunderstood(fault: BaseException, says: str) -> Answer:
+    path = getattr(getattr(fault, "ctx", None), "command_path", "interlock")
+    return problem("USAGE", says, next_step=f"`{path} --help` shows what it takes.", exit_code=USAGE)
+
+
+def is_debugging() -> bool:
+    """Whether whoever gave the command wants to see where things went wrong."""
+    return os.environ.get(DEBUG) == "1"
+
+
+def _show_if_asked(fault: BaseException) -> None:
+    if is_debugging():
+        note(visible(_redacted("".join(traceback.format_exception(fault)))))
+
+
+def _redacted(text: str) -> str:
+    from interlock.core.redaction import Redactor
+
+    return Redactor().text(text)
+
+
+def _spelled(name: str) -> str:
+    """`StoreNewer` as `STORE_NEWER`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper()

@@ -1,0 +1,91 @@
+"""The command `interlock`: puts the verbs together, and turns whatever happens into one answer and an exit code."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from itertools import takewhile
+
+import typer
+import typer.main
+
+from interlock.doors.cli import approvals, audit, call, calls, checkout, doctor, init, policy, tools
+from interlock.doors.cli.answer import INTERRUPTED, PROBLEM, Answer, note, say
+from interlock.doors.cli.faults import answer_for, is_debugging, problem
+from interlock.doors.cli.shown import visible
+
+app = typer.Typer(
+    help="Interlock: a model proposes, the gate decides, and it runs once.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+for name, part in (
+    (None, init.app),
+    (None, call.app),
+    ("tools", tools.app),
+    ("policy", policy.app),
+    ("approvals", approvals.app),
+    ("audit", audit.app),
+    ("calls", calls.app),
+    (None, calls.top),
+    (None, doctor.app),
+    (None, checkout.app),
+):
+    app.add_typer(part, name=name)
+
+
+def main() -> None:
+    """The entry point of the installed command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    _keep_logs_from_the_terminal()
+    try:
+        code = run(sys.argv[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Who read the output has had enough; Python would complain of it once more at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = PROBLEM
+    sys.exit(code)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Answer one command line; its exit code. Raises only where the answer cannot be written."""
+    as_json = "--json" in takewhile(lambda word: word != "--", arguments)
+    answer = _answered(arguments)
+    return say(answer, as_json=as_json) if isinstance(answer, Answer) else answer
+
+
+class Screen(logging.Handler):
+    """Shows what Interlock logs, such as the traceback of a tool, only to who debugs: it holds a tool's own words."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Show it, made visible."""
+        if is_debugging():
+            note(visible(record.getMessage()))
+
+
+def _keep_logs_from_the_terminal() -> None:
+    logger = logging.getLogger("interlock")
+    logger.addHandler(Screen())
+    logger.propagate = False
+
+
+def _answered(arguments: Sequence[str]) -> Answer | int:
+    """The verb's answer, or the exit code of what has been said already, such as help."""
+    command = typer.main.get_command(app)
+    try:
+        answer = command.main(list(arguments), prog_name="interlock", standalone_mode=False)
+    except (KeyboardInterrupt, typer.Abort):
+        answer = INTERRUPTED
+    except Exception as fault:  # noqa: BLE001 - whatever happens to a command, who gave it gets an answer
+        return answer_for(fault)
+    if answer == INTERRUPTED:
+        step = "`interlock recover` looks up what was under way."
+        return problem("INTERRUPTED", "Stopped.", next_step=step, exit_code=INTERRUPTED)
+    return answer if isinstance(answer, Answer) else int(answer or 0)

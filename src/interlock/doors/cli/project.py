@@ -1,0 +1,185 @@
+"""Reads the settings of a project for the command line from `interlock.toml`, here or in a folder above."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final, TypeVar
+
+from interlock.core.budget import Limit, Limits, ScopeKind, Unit
+from interlock.core.call import Principal
+from interlock.core.errors import SettingsInvalid
+from interlock.settings import Settings
+
+FILE: Final = "interlock.toml"
+MEMORY: Final = ":memory:"
+
+_Fields = Mapping[str, type]
+_Word = TypeVar("_Word", ScopeKind, Unit)
+_TABLES: Final[Mapping[str, _Fields]] = {
+    "interlock": {"store": str, "tools": list, "policies": str, "environment": str},
+    "operator": {"id": str, "tenant": str, "groups": list},
+    "people": {"id": str, "groups": list},
+    "limits": {"scope": str, "unit": str, "amount": int, "window_s": int},
+}
+_MANY: Final = frozenset({"people", "limits"})
+_WORDS: Final[Mapping[type, str]] = {str: "text", int: "a whole number", list: "a list of texts"}
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What `interlock.toml` says, its paths made absolute. `operator` is who the command line acts as."""
+
+    root: Path
+    store: str
+    tools: tuple[str, ...]
+    policies: Path
+    operator: Principal
+    people: Mapping[str, Principal] = field(default_factory=dict)
+    environment: str = "development"
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def settings(self) -> Settings:
+        """The gate's settings."""
+        return Settings(environment=self.environment, limits=self.limits, tenant=self.operator.tenant)
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether there is a store on disk already."""
+        return self.store != MEMORY and Path(self.store).exists()
+
+    def person(self, name: str | None) -> Principal:
+        """The operator, or the one of `[[people]]` that is named. Raises `SettingsInvalid` for a stranger."""
+        if name is None or name == self.operator.id:
+            return self.operator
+        found = self.people.get(name)
+        if found is None:
+            known = [self.operator.id, *self.people]
+            raise SettingsInvalid(f"{FILE} knows nobody called {name!r}{_meant(name, known)}")
+        return found
+
+
+def read_project(folder: Path | None) -> Project:
+    """The project of a folder, or of the working directory or the nearest folder above it. Raises `SettingsInvalid`."""
+    path = _found(Path.cwd()) if folder is None else folder / FILE
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise SettingsInvalid(f"there is no {FILE} in {path.parent}; `interlock init` makes one") from None
+    except (OSError, UnicodeDecodeError) as fault:
+        raise SettingsInvalid(f"{path} cannot be read: {fault}") from fault
+    return parse_project(text, root=path.parent.resolve())
+
+
+def parse_project(text: str, *, root: Path) -> Project:
+    """The project that this TOML says, relative to `root`. Raises `SettingsInvalid` naming what it does not know."""
+    try:
+        said = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as fault:
+        raise SettingsInvalid(f"{FILE} is no TOML: {fault}") from fault
+    _refuse_unknown(said, _TABLES, where=FILE)
+    tables = {name: _table(said, name) for name in _TABLES if name not in _MANY}
+    main, operator = tables["interlock"], _principal(tables["operator"], tenant="default", where="[operator]")
+    store = _text(main, "store", "interlock.db")
+    people = [_principal(each, tenant=operator.tenant, where="[[people]]") for each in _many(said, "people")]
+    return Project(
+        root=root,
+        store=store if store == MEMORY or "://" in store else str(root / store),
+        tools=_texts(main, "tools"),
+        policies=root / _text(main, "policies", "policies"),
+        operator=operator,
+        people=_by_id(people, operator),
+        environment=_text(main, "environment", "development"),
+        limits=Limits(tuple(_limit(each) for each in _many(said, "limits"))),
+    )
+
+
+def _found(start: Path) -> Path:
+    for folder in (start, *start.parents):
+        if (folder / FILE).is_file():
+            return folder / FILE
+    raise SettingsInvalid(f"there is no {FILE} in {start} or above it; `interlock init` makes one")
+
+
+def _table(said: Mapping[str, object], name: str) -> Mapping[str, object]:
+    return _checked(said.get(name, {}), fields=_TABLES[name], where=f"[{name}]")
+
+
+def _many(said: Mapping[str, object], name: str) -> Iterator[Mapping[str, object]]:
+    tables = said.get(name, [])
+    if not isinstance(tables, list):
+        raise SettingsInvalid(f"{FILE}: write [[{name}]] with two brackets, once for each")
+    for table in tables:
+        yield _checked(table, fields=_TABLES[name], where=f"[[{name}]]")
+
+
+def _checked(table: object, *, fields: _Fields, where: str) -> Mapping[str, object]:
+    if not isinstance(table, dict):
+        raise SettingsInvalid(f"{FILE}: {where} is a table")
+    _refuse_unknown(table, fields, where=where)
+    for name, value in table.items():
+        kind = fields[name]
+        if type(value) is not kind or not _of_texts(value):
+            raise SettingsInvalid(f"{FILE}: {name} in {where} is {_WORDS[kind]}")
+    return table
+
+
+def _of_texts(value: object) -> bool:
+    return not isinstance(value, list) or all(isinstance(each, str) for each in value)
+
+
+def _refuse_unknown(table: Mapping[str, object], known: Iterable[str], *, where: str) -> None:
+    names = list(known)
+    for name in table:
+        if name not in names:
+            raise SettingsInvalid(f"{where} has no setting {name!r}{_meant(name, names)}")
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    names = list(known)
+    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; it knows {', '.join(names)}"
+
+
+def _principal(table: Mapping[str, object], *, tenant: str, where: str) -> Principal:
+    name = _text(table, "id", "")
+    if not name.strip():
+        raise SettingsInvalid(f'{FILE}: {where} needs an id, such as id = "alice"')
+    return Principal(_text(table, "tenant", tenant), name, groups=frozenset(_texts(table, "groups")))
+
+
+def _by_id(people: Iterable[Principal], operator: Principal) -> Mapping[str, Principal]:
+    found: dict[str, Principal] = {}
+    for each in people:
+        if each.id == operator.id or each.id in found:
+            raise SettingsInvalid(f"{FILE}: two people have the id {each.id!r}; who approves must be one person")
+        found[each.id] = each
+    return found
+
+
+def _limit(table: Mapping[str, object]) -> Limit:
+    amount, window_s = table.get("amount"), table.get("window_s", 0)
+    if not isinstance(amount, int) or not isinstance(window_s, int) or amount < 0 or window_s < 0:
+        raise SettingsInvalid(f"{FILE}: [[limits]] needs an amount of zero or more, and no negative window_s")
+    return Limit(_one_of(ScopeKind, table, "scope"), _one_of(Unit, table, "unit"), amount, window_s)
+
+
+def _one_of(kind: type[_Word], table: Mapping[str, object], name: str) -> _Word:
+    word = _text(table, name, "")
+    try:
+        return kind(word)
+    except ValueError:
+        raise SettingsInvalid(f"{FILE}: [[limits]] {name} is {', '.join(each.value for each in kind)}") from None
+
+
+def _text(table: Mapping[str, object], name: str, default: str) -> str:
+    return str(table.get(name, default))
+
+
+def _texts(table: Mapping[str, object], name: str) -> tuple[str, ...]:
+    found = table.get(name, [])
+    return tuple(map(str, found)) if isinstance(found, list) else ()

@@ -1,0 +1,187 @@
+"""`interlock tools`: what may be called, what each tool promises, and the switches that close and open one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interlock.doors.cli.answer import DONE, PROBLEM, Answer
+from interlock.doors.cli.faults import problem, refusal
+from interlock.doors.cli.shown import counted, fields, pretty, rows, visible
+from interlock.doors.cli.verb import verb
+
+if TYPE_CHECKING:
+    from interlock.core.canonical import Json
+    from interlock.core.catalogue import Lifecycle
+    from interlock.core.tool import ToolSpec
+    from interlock.doors.cli.session import Session
+    from interlock.ports import Registered
+
+app = typer.Typer(help="What may be called, and what closes it.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="The tool.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; it goes on record.")]
+Version = Annotated[str | None, typer.Option("--version", help="Which version; default: the newest.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+
+
+@verb(app, "list")
+async def list_tools(
+    *, all_: Annotated[bool, typer.Option("--all", help="Also what policy never lets this person call.")] = False
+) -> Answer:
+    """Show the tools that this person may call at all."""
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        seen = {tool.spec.name for tool in session.gate.catalogue.visible(session.caller())}
+        names = seen | ({tool.name for tool in await _declared(session)} if all_ else set())
+        tools = [session.gate.catalogue.get(name, tenant=session.by.tenant) for name in sorted(names)]
+    document: list[Json] = [
+        {**_brief(tool.spec), "state": tool.state.value, "visible": tool.spec.name in seen} for tool in tools
+    ]
+    header = ("Tool", "Version", "Effect", "Risk", "State", "Owner", "What it does")
+    values = [
+        (
+            tool.spec.name,
+            tool.spec.version,
+            tool.spec.effect.value,
+            tool.spec.risk.name.lower(),
+            tool.state.value,
+            tool.spec.owner,
+            tool.spec.description.split(". ")[0],
+        )
+        for tool in tools
+    ]
+    empty = "No policy lets this person call any tool. `interlock tools list --all` shows every tool of the project."
+    return Answer({"tools": document}, rows(header, values, empty=empty))
+
+
+@verb(app, "show")
+async def show(name: Name) -> Answer:
+    """Show one tool: its contract, its arguments, its versions."""
+    from interlock.core.tool import spec_to_json
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        tool = session.gate.catalogue.get(name, tenant=session.by.tenant)
+        versions = await session.gate.catalogue.list_versions(name, tenant=session.by.tenant)
+    spec = tool.spec
+    document: dict[str, Json] = {
+        "spec": spec_to_json(spec),
+        "digest": tool.digest,
+        "state": tool.state.value,
+        "versions": [_version(each) for each in versions],
+    }
+    text = fields(
+        [
+            ("Tool", f"{spec.name} version {spec.version} ({tool.state.value})"),
+            ("What it does", spec.description),
+            ("Use when", spec.use_when),
+            ("Not for", spec.not_for),
+            ("Effect", f"{spec.effect.value}, risk {spec.risk.name.lower()}{', external' if spec.external else ''}"),
+            ("Resource", None if spec.resource is None else f"{spec.resource.type} by {spec.resource.id}"),
+            ("Same effect by", spec.idempotency.fields),
+            ("Owner", spec.owner),
+            ("Timeout", f"{spec.timeout_ms} ms"),
+            ("Errors", [each.code for each in spec.errors]),
+            ("Digest", tool.digest),
+            ("Versions", [f"{each.version} {each.state.value}" for each in versions]),
+        ]
+    )
+    return Answer(document, f"{text}\nArguments:\n{pretty(spec.input_schema.value)}")
+
+
+@verb(app, "check")
+async def check(
+    *, strict: Annotated[bool, typer.Option("--strict", help="Advice is a problem too.")] = False
+) -> Answer:
+    """Check that every tool can be registered, and say what could be better. Changes nothing."""
+    from interlock.core.tool_compile import compile_tool
+    from interlock.doors.cli.advice import advice
+    from interlock.doors.cli.code import load_tools
+    from interlock.doors.cli.project import read_project
+    from interlock.doors.cli.verb import line
+
+    specs = [tool.spec() for tool in load_tools(read_project(line().project))]
+    for spec in specs:
+        compile_tool(spec)
+    found = {spec.name: advice(spec) for spec in specs}
+    count = sum(map(len, found.values()))
+    lines = [f"{visible(name)}: {visible(each)}" for name, advised in found.items() for each in advised]
+    lines.append(f"{counted(len(specs), 'tool')} can be registered; {counted(count, 'piece')} of advice.")
+    said: dict[str, Json] = {name: [*advised] for name, advised in found.items()}
+    return Answer(
+        {"tools": [spec.name for spec in specs], "advice": said},
+        "\n".join(lines),
+        PROBLEM if strict and count else DONE,
+    )
+
+
+@verb(app, "freeze")
+async def freeze(name: Name, *, reason: Reason = "", version: Version = None) -> Answer:
+    """Take no more calls, at once, in every process, until it is released."""
+    from interlock.core.catalogue import Lifecycle
+
+    return await _move(name, Lifecycle.FROZEN, reason=reason, version=version)
+
+
+@verb(app, "release")
+async def release(name: Name, *, reason: Reason = "", version: Version = None) -> Answer:
+    """Take calls again."""
+    from interlock.core.catalogue import Lifecycle
+
+    return await _move(name, Lifecycle.AVAILABLE, reason=reason, version=version)
+
+
+@verb(app, "retire")
+async def retire(name: Name, *, reason: Reason = "", version: Version = None, yes: Yes = False) -> Answer:
+    """Take no more calls, for good."""
+    from interlock.core.catalogue import Lifecycle
+    from interlock.doors.cli.session import confirmed
+
+    if not confirmed(f"Retire {visible(name)} for good?", yes=yes):
+        return problem("NOT_CONFIRMED", "Nothing was changed.", next_step="Say --yes if it is meant.")
+    return await _move(name, Lifecycle.RETIRED, reason=reason, version=version)
+
+
+async def _move(name: str, state: Lifecycle, *, reason: str, version: str | None) -> Answer:
+    from interlock.doors.cli.session import not_operator, opened
+
+    async with opened() as session:
+        deny = not_operator(session.by, f"To make a tool {state.value}")
+        if deny is not None:
+            return refusal(deny)
+        moved = await session.gate.catalogue.move(
+            name, state, version=version, by=session.by, reason=session.signed(reason)
+        )
+    text = f"{visible(moved.name)} version {visible(moved.version)} is {moved.state.value}."
+    return Answer({"tool": _version(moved)}, text)
+
+
+async def _declared(session: Session) -> list[ToolSpec]:
+    from interlock.doors.cli.code import load_tools
+
+    return [tool.spec() for tool in load_tools(session.project)]
+
+
+def _brief(spec: ToolSpec) -> dict[str, Json]:
+    return {
+        "name": spec.name,
+        "version": spec.version,
+        "source": spec.source,
+        "effect": spec.effect.value,
+        "risk": spec.risk.name.lower(),
+        "owner": spec.owner,
+        "description": spec.description,
+    }
+
+
+def _version(found: Registered) -> dict[str, Json]:
+    return {
+        "name": found.name,
+        "version": found.version,
+        "source": found.source,
+        "digest": found.digest,
+        "state": found.state.value,
+    }

@@ -1,0 +1,142 @@
+"""`interlock audit`: the log is read by whom it may be, proves itself, and names the first place where it does not."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.unit.doors.cli.conftest import Cli, Ran
+
+
+@pytest.fixture
+def export(cli: Cli, project: Path, waiting: str) -> Path:
+    """An export of a log with a few records."""
+    assert cli("audit", "export", "-o", "log.jsonl").code == 0
+    return project / "log.jsonl"
+
+
+def key(cli: Cli) -> str:
+    return str(cli("audit", "fingerprint", "--json").document["fingerprint"])
+
+
+def alone(cli: Cli, export: Path, monkeypatch: pytest.MonkeyPatch, *more: str) -> Ran:
+    """Verify an export where there is neither project nor store."""
+    elsewhere = export.parent / "elsewhere"
+    elsewhere.mkdir(exist_ok=True)
+    (elsewhere / "log.jsonl").write_bytes(export.read_bytes())
+    monkeypatch.chdir(elsewhere)
+    (export.parent / "interlock.toml").rename(export.parent / "away")
+    try:
+        return cli("audit", "verify", "log.jsonl", *more, "--json")
+    finally:
+        (export.parent / "away").rename(export.parent / "interlock.toml")
+        monkeypatch.chdir(export.parent)
+
+
+@pytest.mark.requirement("AUD-4")
+def test_reading_and_exporting_take_the_group(cli: Cli, project: Path, waiting: str) -> None:
+    for verb in (("query",), ("export", "-o", "x.jsonl")):
+        ran = cli("audit", *verb, "--as", "second", "--json")
+        assert (ran.code, ran.document["error"]["code"]) == (3, "PERMISSION_DENIED")
+    assert not (project / "x.jsonl").exists()
+
+
+def test_records_are_found_by_kind_call_subject_and_time(cli: Cli, project: Path, waiting: str) -> None:
+    def found(*options: str) -> list[str]:
+        return [each["kind"] for each in cli("audit", "query", *options, "--json").document["records"]]
+
+    assert found("--kind", "call.waiting") == ["call.waiting"]
+    assert found("--subject", waiting) == ["call.waiting"]
+    call = cli("approvals", "show", waiting, "--json").document["call_id"]
+    assert found("--call", call) == ["call.waiting"]
+    assert found("--since", "1h") == found()
+    assert found("--since", "2999-01-01") == []
+    assert len(found("--limit", "1")) == 1
+    assert "There may be more" in cli("audit", "query", "--limit", "1").out
+    assert cli("audit", "query", "--kind", "nope").out == "No record matches.\n"
+
+
+@pytest.mark.parametrize("since", ["yesterday", "999999999d", "5x"])
+def test_a_time_that_is_none_is_named(cli: Cli, project: Path, since: str) -> None:
+    ran = cli("audit", "query", "--since", since, "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (2, "USAGE")
+
+
+@pytest.mark.requirement("AUD-2")
+def test_a_store_holds_and_says_what_that_cannot_show(cli: Cli, project: Path, waiting: str) -> None:
+    ran = cli("audit", "verify", "--fingerprint", key(cli).upper(), "--json")
+    assert (ran.code, ran.document["holds"]) == (0, True)
+    assert ran.document["records"] > 2
+    assert "nothing held outside was given" in ran.document["limits"][0]
+
+
+@pytest.mark.requirement("AUD-2")
+def test_a_key_with_another_fingerprint_is_not_trusted(cli: Cli, project: Path, waiting: str) -> None:
+    ran = cli("audit", "verify", "--fingerprint", "0" * 64, "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "FORGED")
+
+
+@pytest.mark.requirement("AUD-2")
+def test_a_head_kept_outside_shows_that_the_log_was_replaced(cli: Cli, project: Path, waiting: str) -> None:
+    kept = cli("audit", "head", "--json").document
+    anchors = [word for each in kept["heads"] for word in ("--head", each)]
+    ran = cli("audit", "verify", *anchors, "--mark", kept["mark"], "--json")
+    assert (ran.code, ran.document["holds"]) == (0, True)
+    assert "nothing held outside was given" not in ran.document["limits"][0]
+    for each in project.glob("interlock.db*"):
+        if each.suffix != ".key" and each.is_file():
+            each.unlink()
+    cli("tools", "list")
+    for anchor in (anchors, ["--mark", kept["mark"]]):
+        ran = cli("audit", "verify", *anchor, "--json")
+        assert (ran.code, ran.document["holds"], ran.document["error"]["code"]) == (1, False, "LOG_BROKEN")
+
+
+@pytest.mark.requirement("AUD-2")
+def test_an_export_proves_itself_without_the_store(cli: Cli, export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = alone(cli, export, monkeypatch, "--fingerprint", key(cli))
+    assert (ran.code, ran.document["holds"]) == (0, True)
+    other = alone(cli, export, monkeypatch, "--fingerprint", "0" * 64)
+    assert (other.code, other.document["what"]) == (1, "forged")
+    without = alone(cli, export, monkeypatch)
+    assert (without.code, without.document["error"]["code"]) == (1, "FINGERPRINT_MISSING")
+
+
+@pytest.mark.requirement("AUD-2")
+def test_a_changed_export_is_broken_at_a_line(cli: Cli, export: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fingerprint = key(cli)
+    lines = export.read_bytes().splitlines(keepends=True)
+    export.write_bytes(b"".join([*lines[:2], lines[3], *lines[4:]]))
+    ran = alone(cli, export, monkeypatch, "--fingerprint", fingerprint)
+    assert (ran.code, ran.document["holds"], ran.document["line"]) == (1, False, 3)
+    people = cli("audit", "verify", "log.jsonl", "--fingerprint", fingerprint)
+    assert (people.code, people.out) == (1, "")
+    assert people.err.startswith("BROKEN:")
+
+
+def test_an_export_overwrites_nothing(cli: Cli, export: Path) -> None:
+    before = export.read_bytes()
+    ran = cli("audit", "export", "-o", "log.jsonl", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "FILE_UNUSABLE")
+    assert export.read_bytes() == before
+
+
+def test_an_export_ends_with_how_to_prove_it(cli: Cli, project: Path, waiting: str) -> None:
+    ran = cli("audit", "export", "-o", "log.jsonl")
+    assert f"interlock audit verify log.jsonl --fingerprint {key(cli)}" in ran.out
+    kinds = [each["kind"] for each in cli("audit", "query", "--json").document["records"]]
+    assert kinds[-1] == "audit.exported"
+
+
+@pytest.mark.parametrize(
+    "option",
+    [("--head", "main:1"), ("--head", "main:x:00"), ("--head", "a:1:zz"), ("--mark", "1"), ("--mark", "x:" + "0" * 64)],
+)
+def test_what_is_no_head_or_mark_is_named(cli: Cli, project: Path, option: tuple[str, str]) -> None:
+    ran = cli("audit", "verify", *option, "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (2, "USAGE")
+
+
+def test_arguments_and_results_are_on_record_without_secrets(cli: Cli, project: Path) -> None:
+    cli("call", "save_note", json.dumps({"title": "a", "text": "password=hunter2secret"}), "--task", "t")
+    assert "hunter2secret" not in cli("audit", "query", "--json").out

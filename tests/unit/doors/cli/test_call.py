@@ -1,0 +1,69 @@
+"""`interlock call`: every call goes through the gate, and its exit code says how it stands."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from interlock.doors.cli.session import os_user
+from tests.unit.doors.cli.conftest import Cli
+
+
+def last_record(cli: Cli) -> dict[str, object]:
+    record = cli("audit", "query", "--json").document["records"][-1]["record"]
+    assert isinstance(record, dict)
+    return record
+
+
+@pytest.mark.requirement("DOOR-1", "AUD-1")
+def test_a_call_is_on_record_with_the_door_the_principal_and_who_sat_there(cli: Cli, project: Path) -> None:
+    ran = cli("call", "read_note", '{"title": "hello"}', "--json")
+    assert (ran.code, ran.document["status"], ran.document["data"]) == (0, "ok", None)
+    record = last_record(cli)
+    assert (record["door"], record["principal"], record["actor"]) == ("cli", "alice", os_user())
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_a_refused_call_ends_with_3_and_says_what_to_do(cli: Cli, project: Path) -> None:
+    ran = cli("call", "save_note", '{"title": "hello", "text": "x"}', "--json")
+    assert (ran.code, ran.document["status"]) == (3, "refused")
+    assert ran.document["error"]["code"] == "IDEMPOTENCY_REQUIRED"
+    assert "--task NAME" in ran.document["error"]["next"]
+    people = cli("call", "read_nte", "{}")
+    assert people.code == 3
+    assert "TOOL_NOT_FOUND" in people.out
+    assert "`interlock tools list`" in people.out
+
+
+def test_a_waiting_call_ends_with_4_and_names_its_approval(cli: Cli, project: Path) -> None:
+    ran = cli("call", "save_note", '{"title": "hello", "text": "x"}', "--task", "t")
+    assert ran.code == 4
+    approval = cli("approvals", "list", "--json").document["approvals"][0]["id"]
+    assert f"interlock approvals approve {approval} --as ID --run" in ran.out
+
+
+@pytest.mark.requirement("DOOR-1")
+def test_who_is_chosen_by_as_has_their_own_rights_only(cli: Cli, project: Path) -> None:
+    ran = cli("call", "read_note", '{"title": "hello"}', "--as", "second", "--json")
+    assert ran.code == 3
+    assert last_record(cli)["principal"] == "second"
+
+
+def test_arguments_are_read_from_standard_input(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"title": "hello"}')))
+    assert cli("call", "read_note", "-", "--json").document["resource"] == "Note/hello"
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"title": "a", "title": "b"}')))
+    assert cli("call", "read_note", "-", "--json").document["error"]["code"] == "INVALID_JSON"
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_neither_results_nor_names_can_write_to_the_terminal(cli: Cli, project: Path) -> None:
+    (project / "notes").mkdir()
+    (project / "notes" / "evil.txt").write_text("\x1b]0;owned\x07\x1b[2J\u202e\x9b31m")
+    for name, arguments in (("read_note", {"title": "evil"}), ("x\x1b[2J", {})):
+        ran = cli("call", name, json.dumps(arguments))
+        assert not {"\x1b", "\x07", "\x9b", "\u202e"} & set(ran.out + ran.err)
+    as_json = cli("call", "read_note", '{"title": "evil"}', "--json")
+    assert as_json.out.isascii()
+    assert "\x1b" not in as_json.out

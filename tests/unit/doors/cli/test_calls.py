@@ -1,0 +1,68 @@
+"""`interlock calls`: what is unknown stays unknown until it is looked up, or a person says what happened."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.doors.cli.session import os_user
+from tests.unit.doors.cli.conftest import Cli
+
+TOOLS = '''
+import asyncio
+from interlock import tool
+
+@tool(effect="write", owner="notes", timeout_ms=50)
+async def send_note(text: str) -> str:
+    """Send a note to where nobody can look it up, and never hear of it again."""
+    await asyncio.Event().wait()
+    return text
+'''
+POLICY = "permit (principal, action, resource);"
+
+
+@pytest.fixture
+def unknown(cli: Cli, project: Path) -> str:
+    """The operation of a call whose outcome was lost."""
+    (project / "tools.py").write_text(TOOLS)
+    (project / "policies" / "starter.cedar").write_text(POLICY)
+    ran = cli("call", "send_note", '{"text": "secret words"}', "--task", "t", "--json")
+    assert (ran.code, ran.document["status"]) == (6, "unknown")
+    return str(ran.document["operation_id"])
+
+
+def test_an_unknown_call_is_listed_without_its_sealed_arguments(cli: Cli, unknown: str) -> None:
+    ran = cli("calls", "unknown", "--json")
+    assert [each["operation_id"] for each in ran.document["calls"]] == [unknown]
+    assert "secret words" not in ran.out
+    assert "`interlock calls close ID --happened" in cli("calls", "unknown").out
+
+
+def test_what_cannot_be_looked_up_stays_unknown_after_recovery(cli: Cli, unknown: str) -> None:
+    ran = cli("recover", "--json")
+    assert (ran.code, ran.document["unknown"], ran.document["found_out"]) == (0, 1, 0)
+
+
+def test_an_operator_closes_it_with_evidence_and_who_sat_there(cli: Cli, unknown: str) -> None:
+    ran = cli("calls", "close", unknown, "--happened", "--evidence", "it lies in the outbox")
+    assert ran.code == 0
+    assert cli("calls", "unknown").out == "No call is unknown.\n"
+    closed = cli("audit", "query", "--kind", "call.closed", "--json").document["records"][0]["record"]
+    assert closed["why"] == f"it lies in the outbox [{os_user()} at the command line]"
+    assert closed["principal"] == "alice"
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_closing_takes_what_happened_and_what_shows_it(cli: Cli, unknown: str) -> None:
+    for options in ((), ("--happened",), ("--evidence", "x"), ("--happened", "--evidence", " ")):
+        ran = cli("calls", "close", unknown, *options, "--json")
+        assert (ran.code, ran.document["error"]["code"]) == (1, "EVIDENCE_MISSING")
+    assert cli("calls", "close", unknown, "--happened", "--evidence", "x", "--as", "second").code == 3
+    assert cli("calls", "close", "nope", "--did-not-happen", "--evidence", "x").code == 3
+    assert cli("calls", "unknown", "--json").document["calls"]
+
+
+def test_usage_shows_what_was_spent(cli: Cli, project: Path) -> None:
+    cli("call", "read_note", '{"title": "a"}', "--task", "look")
+    found = {(each["scope"], each["id"]): each["used"]["calls"] for each in cli("usage", "--json").document["usage"]}
+    assert found == {("tenant", ""): 1, ("task", "look"): 1}
+    assert "look" in cli("usage").out

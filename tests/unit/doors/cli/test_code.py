@@ -1,0 +1,63 @@
+"""Loading a project's tools: from files and modules, each once, with a sentence for what cannot be loaded."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.doors.cli.code import load_tools
+from interlock.doors.cli.project import parse_project
+from tests.unit.doors.cli.conftest import Cli
+
+TOOL = '''
+from interlock import tool
+@tool(effect="read")
+def {name}() -> str:
+    """Read it."""
+    return ""
+'''
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+
+
+def setting(folder: Path, *places: str) -> None:
+    write(folder, "interlock.toml", f'[interlock]\ntools = {[*places]}\n[operator]\nid = "a"\n')
+
+
+def test_tools_come_from_files_and_modules_in_order_and_once(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path, "first_tools.py", TOOL.format(name="read_a"))
+    write(tmp_path, "pack/__init__.py", "")
+    write(tmp_path, "pack/second.py", "from first_tools import read_a\n" + TOOL.format(name="read_b"))
+    setting(tmp_path, "first_tools.py", "pack.second")
+    assert cli("tools", "check", "--json").document["tools"] == ["read_a", "read_b"]
+
+
+@pytest.mark.requirement("DOOR-6")
+@pytest.mark.parametrize(
+    ("name", "text", "code", "says"),
+    [
+        ("broken_tools.py", "1/0", "SETTINGS_INVALID", "broken_tools.py cannot be loaded: ZeroDivisionError"),
+        ("exiting_tools.py", "import sys; sys.exit(0)", "SETTINGS_INVALID", "cannot be loaded: SystemExit"),
+        ("no_tools.py", "", "SETTINGS_INVALID", "no_tools.py declares no tool"),
+        ("email.py", TOOL.format(name="f"), "SETTINGS_INVALID", "has the name of another module"),
+        ("absent.module", None, "SETTINGS_INVALID", "absent.module cannot be loaded: ModuleNotFoundError"),
+        ("absent_file.py", None, "SETTINGS_INVALID", "absent_file.py cannot be loaded: FileNotFoundError"),
+        ("untyped.py", "from interlock import tool\n@tool(effect='read')\ndef f(x):\n    'Read.'", "SPEC_INVALID", "x"),
+    ],
+)
+def test_what_cannot_be_loaded_is_named(
+    cli: Cli, tmp_path: Path, name: str, text: str | None, code: str, says: str
+) -> None:
+    if text is not None:
+        write(tmp_path, name, text)
+    setting(tmp_path, name)
+    ran = cli("tools", "check", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, code)
+    assert says in ran.document["error"]["message"]
+
+
+def test_a_project_without_tools_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert load_tools(parse_project('[operator]\nid = "a"', root=tmp_path)) == ()

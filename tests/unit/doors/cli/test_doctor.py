@@ -1,0 +1,63 @@
+"""`interlock doctor`: each thing that can be wrong is named, with a sentence that says what to do."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.doors.cli.doctor import BAD, GOOD, WANTING, key_file_mode, python_version, sqlite_version
+from tests.unit.doors.cli.conftest import Cli, Ran
+
+
+def bad(ran: Ran) -> dict[str, str]:
+    """The problems by name, with what to do."""
+    return {each["name"]: each["next"] for each in ran.document["checks"] if each["state"] == BAD}
+
+
+def test_a_project_in_use_is_in_order(cli: Cli, project: Path, waiting: str) -> None:
+    ran = cli("doctor", "--json")
+    assert (ran.code, bad(ran)) == (0, {})
+    names = [each["name"] for each in ran.document["checks"]]
+    assert names == ["python", "sqlite", "project", "key file", "tools", "policies", "store", "model"]
+    assert "its log of" in cli("doctor").out
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_without_a_project_it_says_how_to_make_one_and_ends_with_1(cli: Cli) -> None:
+    ran = cli("doctor", "--json")
+    assert (ran.code, bad(ran)) == (1, {"project": "`interlock init` makes a project."})
+
+
+@pytest.mark.requirement("DOOR-6")
+@pytest.mark.parametrize(
+    ("file", "text", "name"),
+    [
+        ("tools.py", "1/0", "tools"),
+        ("policies/starter.cedar", "permit (nobody);", "policies"),
+        ("interlock.toml", "nonsense = 1", "project"),
+        ("interlock.db", "this is no store" * 100, "store"),
+    ],
+)
+def test_what_is_broken_is_named_with_what_to_do(cli: Cli, project: Path, file: str, text: str, name: str) -> None:
+    (project / file).write_text(text)
+    ran = cli("doctor", "--json")
+    assert ran.code == 1
+    assert bad(ran)[name]
+
+
+def test_a_key_that_others_can_read_is_a_problem(tmp_path: Path) -> None:
+    store = str(tmp_path / "a.db")
+    assert key_file_mode(store).state == WANTING
+    key = tmp_path / "a.db.key"
+    key.write_text("")
+    for mode, state in ((0o600, GOOD), (0o400, GOOD), (0o640, BAD), (0o604, BAD)):
+        key.chmod(mode)
+        assert key_file_mode(store).state == state
+    assert "chmod 600" in key_file_mode(store).next_step
+
+
+def test_versions_that_are_too_old_are_problems() -> None:
+    assert python_version((3, 10, 9)).state == BAD
+    assert python_version((3, 11, 0)).state == GOOD
+    assert sqlite_version("3.51.2").state == BAD
+    assert sqlite_version("3.51.3").state == GOOD
+    assert sqlite_version().state == GOOD

@@ -1,0 +1,34 @@
+"""`interlock init`: a project that works as it is, and no file overwritten."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.core.starter_policy import STARTER_POLICY
+from interlock.doors.cli.session import os_user
+from tests.unit.doors.cli.conftest import Cli
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_what_it_writes_is_in_order_and_holds_its_own_cases(cli: Cli, tmp_path: Path) -> None:
+    ran = cli("init")
+    assert ran.code == 0
+    assert (tmp_path / "policies" / "starter.cedar").read_text() == STARTER_POLICY
+    assert f'id = "{os_user()}"' in (tmp_path / "interlock.toml").read_text()
+    doctor = cli("doctor", "--json")
+    assert doctor.document["problems"] == 0, doctor.out
+    assert cli("tools", "check", "--strict").code == 0
+    assert cli("policy", "test").code == 0
+
+
+def test_it_says_what_to_do_next_in_three_lines(cli: Cli) -> None:
+    assert len(cli("init", "there").out.partition("Next: ")[2].splitlines()) == 3
+
+
+def test_nothing_is_overwritten_and_then_nothing_is_written(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "tools.py").write_text("mine")
+    ran = cli("init", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "ALREADY_THERE")
+    assert "tools.py" in ran.document["error"]["message"]
+    assert [each.name for each in tmp_path.iterdir()] == ["tools.py"]
+    assert (tmp_path / "tools.py").read_text() == "mine"

@@ -1,0 +1,48 @@
+"""Observations for people: an exit code for each status, a next step for what went wrong."""
+
+import pytest
+
+from interlock.core.observation import Observation, Problem, Status
+from interlock.core.refusals import REFUSALS, Code
+from interlock.doors.cli.observed import EXIT_CODES, answer_of, next_step
+
+SEEN = Observation("c", "save_note", "1", Status.OK, data_json=b'{"a":1}')
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_every_status_has_an_exit_code_and_only_success_has_zero() -> None:
+    assert set(EXIT_CODES) == set(Status)
+    assert [status for status, code in EXIT_CODES.items() if code == 0] == [Status.OK]
+    assert [EXIT_CODES[each] for each in (Status.REFUSED, Status.WAITING, Status.FAILED, Status.UNKNOWN)] == [
+        3,
+        4,
+        5,
+        6,
+    ]
+
+
+def test_the_document_is_the_observation_with_the_next_step_in_its_error() -> None:
+    assert answer_of(SEEN).document == SEEN.to_json()
+    seen = SEEN.changed({"status": Status.UNKNOWN, "error": Problem(Code.OUTCOME_UNKNOWN, "Lost.")})
+    answer = answer_of(seen)
+    error = answer.document["error"]
+    assert isinstance(error, dict)
+    assert "interlock recover" in str(error["next"])
+    assert answer.exit_code == 6
+    assert answer.text.endswith(str(error["next"]))
+
+
+@pytest.mark.parametrize("code", list(Code))
+def test_every_code_has_a_next_step(code: Code) -> None:
+    seen = SEEN.changed({"error": Problem(code, "x"), "hint": REFUSALS[code].next_step})
+    assert next_step(seen)
+
+
+def test_a_name_in_a_next_step_is_quoted_for_the_shell() -> None:
+    seen = SEEN.changed({"tool": "x; rm -rf /", "error": Problem(Code.PERMISSION_DENIED, "x")})
+    assert "explain 'x; rm -rf /'" in next_step(seen)
+
+
+def test_a_replay_is_called_one() -> None:
+    assert "replayed" in answer_of(SEEN.changed({"replayed": True})).text
+    assert "replayed" not in answer_of(SEEN).text

@@ -1,0 +1,109 @@
+"""`interlock.toml`: what it says, and the sentence for whatever it does not know."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.core.budget import Limit, ScopeKind, Unit
+from interlock.core.call import Principal
+from interlock.core.errors import SettingsInvalid
+from interlock.doors.cli.project import parse_project, read_project
+
+ROOT = Path("/p")
+OPERATOR = '[operator]\nid = "alice"\n'
+WHOLE = """
+[interlock]
+store = "data/x.db"
+tools = ["a.py", "b.c"]
+policies = "rules"
+environment = "production"
+[operator]
+id = "alice"
+tenant = "acme"
+groups = ["operator"]
+[[people]]
+id = "bob"
+groups = ["approver"]
+[[limits]]
+scope = "run"
+unit = "calls"
+amount = 10
+"""
+
+
+def test_a_whole_file_is_read_with_paths_below_its_folder() -> None:
+    project = parse_project(WHOLE, root=ROOT)
+    assert (project.store, project.policies, project.tools) == ("/p/data/x.db", Path("/p/rules"), ("a.py", "b.c"))
+    assert project.operator == Principal("acme", "alice", groups=frozenset({"operator"}))
+    assert project.person("bob") == Principal("acme", "bob", groups=frozenset({"approver"}))
+    assert project.settings.limits.limits == (Limit(ScopeKind.RUN, Unit.CALLS, 10),)
+    assert (project.settings.environment, project.settings.tenant) == ("production", "acme")
+
+
+def test_what_is_not_said_has_a_default() -> None:
+    project = parse_project(OPERATOR, root=ROOT)
+    assert (project.store, project.policies, project.environment) == (
+        "/p/interlock.db",
+        Path("/p/policies"),
+        "development",
+    )
+    assert project.operator == Principal("default", "alice")
+    assert not project.is_stored
+
+
+def test_a_store_in_memory_is_no_path() -> None:
+    project = parse_project(f'[interlock]\nstore = ":memory:"\n{OPERATOR}', root=ROOT)
+    assert project.store == ":memory:"
+    assert not project.is_stored
+
+
+@pytest.mark.requirement("DOOR-6")
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[operatr]", "interlock.toml has no setting 'operatr'; did you mean 'operator'?"),
+        ("[zzz]", "it knows interlock, operator, people, limits"),
+        ('[interlock]\nstor = "x"', r"\[interlock\] has no setting 'stor'; did you mean 'store'\?"),
+        (f'{OPERATOR}group = ["x"]', "did you mean 'groups'?"),
+        ("[operator]", 'needs an id, such as id = "alice"'),
+        ("[interlock]\nstore = 1", "store in .interlock. is text"),
+        ('[interlock]\ntools = "a.py"', "tools in .interlock. is a list of texts"),
+        ("[interlock]\ntools = [1]", "tools in .interlock. is a list of texts"),
+        ("interlock = 1", ".interlock. is a table"),
+        (f"{OPERATOR}[people]\nid = 'b'", "write ..people.. with two brackets"),
+        (f"{OPERATOR}[[people]]\nid = 'b'\n[[people]]\nid = 'b'", "two people have the id 'b'"),
+        (f"{OPERATOR}[[people]]\nid = 'alice'", "two people have the id 'alice'"),
+        (f"{OPERATOR}[[limits]]\nscope='run'\nunit='calls'", "needs an amount"),
+        (f"{OPERATOR}[[limits]]\nscope='run'\nunit='calls'\namount=-1", "needs an amount of zero or more"),
+        (f"{OPERATOR}[[limits]]\nscope='run'\nunit='calls'\namount=true", "amount in ..limits.. is a whole number"),
+        (f"{OPERATOR}[[limits]]\nscope='runs'\nunit='calls'\namount=1", "scope is run, agent"),
+        (f"{OPERATOR}[[limits]]\nscope='run'\nunit='call'\namount=1", "unit is rounds, calls"),
+        ("[", "is no TOML"),
+    ],
+)
+def test_what_cannot_be_used_is_named(text: str, says: str) -> None:
+    with pytest.raises(SettingsInvalid, match=says):
+        parse_project(text, root=ROOT)
+
+
+def test_a_stranger_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(SettingsInvalid, match="nobody called 'bub'; did you mean 'bob'"):
+        parse_project(WHOLE, root=ROOT).person("bub")
+    assert parse_project(WHOLE, root=ROOT).person("alice").id == "alice"
+
+
+def test_the_file_is_found_in_a_folder_above(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "interlock.toml").write_text(OPERATOR)
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert read_project(None).root == tmp_path
+    assert read_project(tmp_path).root == tmp_path
+    with pytest.raises(SettingsInvalid, match=r"there is no interlock.toml in .*b; `interlock init` makes one"):
+        read_project(below)
+
+
+def test_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
+    (tmp_path / "interlock.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(SettingsInvalid, match="cannot be read"):
+        read_project(tmp_path)

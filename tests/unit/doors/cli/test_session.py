@@ -1,0 +1,65 @@
+"""Sessions: policies put in force the first time only, and a person who is asked."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from interlock.core.call import Principal
+from interlock.doors.cli.session import confirmed, not_operator, os_user
+from tests.unit.doors.cli.conftest import Cli
+
+
+class Terminal(io.StringIO):
+    """A keyboard with somebody at it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("typed", "goes_on"), [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False), ("", False)]
+)
+def test_a_person_is_asked_and_only_a_clear_yes_goes_on(
+    typed: str, goes_on: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal(typed))
+    assert confirmed("Sure?", yes=False) is goes_on
+    assert capsys.readouterr() == ("", "Sure? [y/N] ")
+
+
+def test_nobody_is_asked_where_nobody_sits_or_yes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert confirmed("Sure?", yes=False)
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    assert confirmed("Sure?", yes=True)
+
+
+def test_policies_are_put_in_force_where_there_are_none_and_changed_by_save_alone(cli: Cli, project: Path) -> None:
+    assert "are now in force" in cli("tools", "list").err
+    policy = project / "policies" / "starter.cedar"
+    policy.write_text('@id("none") forbid (principal, action, resource);')
+    assert "read_note" in cli("tools", "list").out
+    assert cli("policy", "save").code == 0
+    assert "No policy lets this person call any tool" in cli("tools", "list").out
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_only_those_whom_the_project_names_can_act(cli: Cli, project: Path) -> None:
+    ran = cli("tools", "list", "--as", "secnd", "--json")
+    assert ran.code == 1
+    assert "nobody called 'secnd'; did you mean 'second'" in ran.document["error"]["message"]
+
+
+def test_the_account_is_not_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = os_user()
+    for name in ("LOGNAME", "USER", "LNAME", "USERNAME", "SUDO_USER"):
+        monkeypatch.setenv(name, "mallory")
+    assert os_user() == before != "mallory"
+
+
+def test_operators_and_others() -> None:
+    assert not_operator(Principal("t", "a", groups=frozenset({"operator"})), "It") is None
+    deny = not_operator(Principal("t", "a"), "It")
+    assert deny is not None
+    assert deny.message == "It takes the group operator; a does not have it."

@@ -1,0 +1,94 @@
+"""`interlock tools`: a listing by the same policy that decides, contracts, and the switches."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock.doors.cli.session import os_user
+from tests.unit.doors.cli.conftest import Cli
+
+READ = ("call", "read_note", '{"title": "hello"}', "--json")
+
+
+@pytest.mark.requirement("POL-5")
+def test_a_listing_hides_only_what_policy_never_allows(cli: Cli, project: Path) -> None:
+    assert [each["name"] for each in cli("tools", "list", "--json").document["tools"]] == ["read_note", "save_note"]
+    assert cli("tools", "list", "--as", "second", "--json").document["tools"] == []
+    shown = cli("tools", "list", "--all", "--as", "second", "--json").document["tools"]
+    assert [(each["name"], each["visible"]) for each in shown] == [("read_note", False), ("save_note", False)]
+
+
+def test_a_contract_is_shown_whole(cli: Cli, project: Path) -> None:
+    document = cli("tools", "show", "save_note", "--json").document
+    assert document["spec"]["effect"] == "write"
+    assert document["spec"]["idempotency"]["fields"] == ["title"]
+    assert [each["digest"] for each in document["versions"]] == [document["digest"]]
+    text = cli("tools", "show", "save_note").out
+    assert "Same effect by" in text
+    assert '"maxLength": 10000' in text
+
+
+@pytest.mark.requirement("REG-1")
+def test_a_tool_that_is_not_there_is_said_with_where_to_look(cli: Cli, project: Path) -> None:
+    ran = cli("tools", "show", "nope", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "TOOL_UNKNOWN")
+    assert "tools list --all" in ran.document["error"]["next"]
+
+
+@pytest.mark.requirement("REG-1")
+def test_a_published_version_that_changed_is_refused_with_what_to_do(cli: Cli, project: Path) -> None:
+    cli("tools", "list")
+    tools = project / "tools.py"
+    tools.write_text(tools.read_text().replace('return path.read_text(encoding="utf-8")', "return path.read_text()"))
+    ran = cli(*READ)
+    assert (ran.code, ran.document["error"]["code"]) == (1, "VERSION_EXISTS")
+    assert 'version="2"' in ran.document["error"]["next"]
+
+
+@pytest.mark.requirement("TOOL-5")
+def test_a_handler_that_does_not_fit_its_schema_is_refused_by_check(cli: Cli, project: Path) -> None:
+    text = (
+        "from interlock import tool\n"
+        "@tool(effect='read', input_schema={'type': 'object', 'properties': {'b': {'type': 'string'}}})\n"
+        "def read_it(a: str) -> str:\n    'Read it.'\n    return a\n"
+    )
+    (project / "tools.py").write_text(text)
+    ran = cli("tools", "check", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "SPEC_INVALID")
+    assert not (project / "interlock.db").exists()
+
+
+@pytest.mark.requirement("TOOL-5")
+def test_check_advises_and_fails_only_when_strict(cli: Cli, project: Path) -> None:
+    (project / "tools.py").write_text(
+        "from interlock import tool\n@tool(effect='write')\ndef run(x: str) -> str:\n    'Do it.'\n    return x\n"
+    )
+    ran = cli("tools", "check")
+    assert ran.code == 0
+    assert "run: the name run says nothing" in ran.out
+    assert "run: the parameter x of a write has no bound" in ran.out
+    assert cli("tools", "check", "--strict").code == 1
+
+
+def test_a_frozen_tool_takes_no_calls_until_it_is_released(cli: Cli, project: Path) -> None:
+    assert cli("tools", "freeze", "read_note", "--reason", "trouble").code == 0
+    ran = cli(*READ)
+    assert (ran.code, ran.document["error"]["code"]) == (3, "TOOL_FROZEN")
+    assert "tools release read_note" in ran.document["error"]["next"]
+    assert cli("tools", "release", "read_note").code == 0
+    assert cli(*READ).code == 0
+    moved = cli("audit", "query", "--kind", "tool.moved", "--json").document["records"][0]["record"]
+    assert moved["reason"] == f"trouble [{os_user()} at the command line]"
+
+
+def test_a_retired_tool_stays_retired(cli: Cli, project: Path) -> None:
+    assert cli("tools", "retire", "read_note", "--yes", "--json").document["tool"]["state"] == "retired"
+    assert cli("tools", "release", "read_note").code == 1
+    assert cli(*READ).document["error"]["code"] == "TOOL_RETIRED"
+
+
+@pytest.mark.parametrize("verb", ["freeze", "release", "retire"])
+def test_only_operators_turn_the_switches(cli: Cli, project: Path, verb: str) -> None:
+    ran = cli("tools", verb, "read_note", "--as", "second", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (3, "PERMISSION_DENIED")
+    assert cli(*READ).code == 0

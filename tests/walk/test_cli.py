@@ -1,0 +1,164 @@
+"""The installed command `interlock`, run as a process of its own, the way people and scripts do."""
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+INTERLOCK = Path(sys.executable).with_name("interlock")
+SAVE = ("call", "save_note", '{"title": "hello", "text": "Good morning."}', "--task", "greeting")
+HELP_SECONDS_MAX = 0.4
+
+EVIL = '''
+import os, signal
+from interlock import tool
+
+@tool(effect="read", owner="notes")
+def read_evil() -> str:
+    """Read what somebody else wrote, who means no good."""
+    print("\\x1b[2Jprinted")
+    return "\\x1b]0;owned\\x07\\x1b[2J"
+
+@tool(effect="read", owner="notes")
+def raise_evil() -> str:
+    """Fail with words that somebody else wrote."""
+    raise ValueError("\\x1b[2J password=hunter2secret")
+
+@tool(effect="read", owner="notes")
+async def stop_here() -> str:
+    """Be interrupted, as by a person at the keyboard."""
+    import asyncio
+    os.kill(os.getpid(), signal.SIGINT)
+    await asyncio.Event().wait()
+    return ""
+'''
+
+
+def interlock(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run the command; nobody sits at it."""
+    return subprocess.run(
+        [INTERLOCK, *arguments], cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
+        env={**os.environ, **settings}, timeout=30,
+    )  # fmt: skip
+
+
+def document(folder: Path, *arguments: str) -> dict[str, object]:
+    found = json.loads(interlock(folder, *arguments, "--json").stdout)
+    assert isinstance(found, dict)
+    return found
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project as `interlock init` writes it, with tools of somebody who means no good beside its own."""
+    assert interlock(tmp_path, "init").returncode == 0
+    (tmp_path / "evil.py").write_text(EVIL)
+    settings = tmp_path / "interlock.toml"
+    settings.write_text(settings.read_text().replace('["tools.py"]', '["tools.py", "evil.py"]'))
+    return tmp_path
+
+
+@pytest.mark.requirement("DOOR-1", "DOOR-6", "APR-3")
+def test_a_call_waits_somebody_else_approves_it_runs_once_and_all_of_it_is_proved(project: Path) -> None:
+    assert interlock(project, *SAVE).returncode == 4
+    approvals = document(project, "approvals", "list")["approvals"]
+    assert isinstance(approvals, list)
+    approval = approvals[0]["id"]
+    assert interlock(project, "approvals", "approve", approval, "--run").returncode == 3
+    assert interlock(project, "approvals", "approve", approval, "--run", "--as", "second").returncode == 0
+    assert (project / "notes" / "hello.txt").read_text() == "Good morning."
+    again = document(project, *SAVE)
+    assert (again["status"], again["replayed"]) == ("ok", True)
+    key = document(project, "audit", "fingerprint")["fingerprint"]
+    assert document(project, "audit", "verify", "--fingerprint", str(key))["holds"] is True
+    assert interlock(project, "audit", "export", "-o", "log.jsonl").returncode == 0
+    assert (
+        interlock(project.parent, "audit", "verify", str(project / "log.jsonl"), "--fingerprint", str(key)).returncode
+        == 0
+    )
+    assert interlock(project, "doctor").returncode == 0
+
+
+@pytest.mark.requirement("DOOR-6")
+@pytest.mark.parametrize("tool", ["read_evil", "raise_evil"])
+def test_a_tool_writes_nothing_to_the_terminal_and_nothing_into_the_document(project: Path, tool: str) -> None:
+    for options in ((), ("--json",)):
+        ran = interlock(project, "call", tool, *options)
+        shown = ran.stdout + (ran.stderr if tool == "raise_evil" else "")
+        assert "\x1b" not in shown
+        assert "\x07" not in shown
+        assert "Traceback" not in ran.stderr
+    assert json.loads(ran.stdout)["tool"] == tool
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_a_traceback_is_shown_to_who_asks_without_secrets_and_escapes(project: Path) -> None:
+    ran = interlock(project, "call", "raise_evil", INTERLOCK_DEBUG="1")
+    assert "ValueError" in ran.stderr
+    assert "hunter2secret" not in ran.stderr
+    assert "\x1b" not in ran.stderr
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_an_interrupted_call_ends_with_130_and_one_document(project: Path) -> None:
+    ran = interlock(project, "call", "stop_here", "--json")
+    assert ran.returncode == 130
+    assert json.loads(ran.stdout)["error"]["code"] == "INTERRUPTED"
+    assert interlock(project, "audit", "verify").returncode == 0
+
+
+@pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1)])
+def test_a_person_at_a_terminal_is_asked_before_approving(project: Path, typed: str, code: int) -> None:
+    approval = document(project, *SAVE)["approval_id"]
+    keyboard, terminal = pty.openpty()
+    os.write(keyboard, typed.encode())
+    try:
+        ran = subprocess.run(
+            [INTERLOCK, "approvals", "approve", str(approval), "--as", "second"], cwd=project, stdin=terminal,
+            capture_output=True, text=True, check=False, timeout=30,
+        )  # fmt: skip
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+    assert ran.returncode == code
+    assert "text: Good morning." in ran.stderr
+    assert "[y/N]" in ran.stderr
+
+
+def test_a_reader_who_has_had_enough_is_no_traceback(project: Path) -> None:
+    interlock(project, "tools", "list")
+    command = f"{INTERLOCK} audit query --json | head -c 1"
+    ran = subprocess.run(["sh", "-c", command], cwd=project, capture_output=True, text=True, check=False, timeout=30)
+    assert (ran.stdout, ran.stderr) == ("{", "")
+
+
+def test_output_is_readable_in_a_terminal_that_knows_only_ascii(project: Path) -> None:
+    ran = interlock(
+        project, "tools", "list", LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"
+    )
+    assert ran.returncode == 0
+    assert "read_note" in ran.stdout
+
+
+@pytest.mark.requirement("DOOR-6")
+def test_help_is_there_at_once(tmp_path: Path) -> None:
+    took = []
+    for _ in range(3):
+        began = time.perf_counter()
+        assert interlock(tmp_path, "--help").returncode == 0
+        took.append(time.perf_counter() - began)
+    assert min(took) < HELP_SECONDS_MAX
+
+
+def test_help_loads_neither_the_gate_nor_its_dependencies(tmp_path: Path) -> None:
+    heavy = "{'cedarpy', 'jsonschema_rs', 'apsw', 'cryptography', 'interlock.assemble', 'rich'} & set(sys.modules)"
+    code = f"import sys; from interlock.doors.cli.main import run; run(['--help']); sys.exit(str({heavy} or ''))"
+    ran = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, timeout=30
+    )
+    assert ran.stderr.strip() == ""
