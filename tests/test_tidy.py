@@ -17,9 +17,12 @@ ROOT = Path(__file__).resolve().parents[1]
 LIMITS = sizes.Limits(file_lines=400, function_lines=50, complexity=15, nesting=3, parameters=5, positional=3)
 
 # A file (`path`) or one name in it (`path::Class.method`) that may break a rule, and why.
-EXCEPTIONS: Mapping[tuple[str, str], str] = {}
+EXCEPTIONS: Mapping[tuple[str, str], str] = {
+    ("impure-call", "src/interlock/core/frozen.py::frozen"): "it writes constructors as the standard dataclass does",
+    ("layering", "src/interlock/doors/cli/audit.py"): "the key's fingerprint is printed without opening the store",
+}
 
-CALLERS = {"core", "ports", "settings", "runtime", "loop", "models", "importers"}
+CALLERS = {"core", "ports", "settings", "runtime", "loop", "models", "importers", "declare"}
 ROOMS = layering.Rooms(
     may_import={
         room: frozenset(may)
@@ -29,7 +32,7 @@ ROOMS = layering.Rooms(
             "ports": {"core"},
             "runtime": {"core", "ports", "settings"},
             "loop": {"core", "ports", "runtime"},
-            "importers": {"core", "ports", "runtime"},
+            "importers": {"core", "ports", "runtime", "declare"},
             "store": {"core", "ports", "settings"},
             "runners": {"core", "ports", "settings"},
             "telemetry": {"core", "ports", "settings"},
@@ -74,7 +77,8 @@ BANS = bans.Bans(
     broad_except={
         "src/interlock/runtime/gate.py": "whatever happens to a call, it ends in one observation",
         "src/interlock/runtime/look.py": "a host's resolvers and fact sources may raise anything; what is missing denies",
-        "src/interlock/core/policy": "an engine that breaks, panics included, must not allow",
+        "src/interlock/core/policy_slice.py": "an engine that breaks, panics included, must not allow",
+        "src/interlock/core/schema_library.py": "a panic of the validator library is no Exception; the value does not fit",
         "src/interlock/runners/": "a tool may raise anything; it becomes an outcome here",
         "src/interlock/doors/": "whatever happens to a request, the caller gets an answer",
     },

@@ -49,7 +49,7 @@ class Registry:
         _refuse_clashes(wanted, versions)
         tools = [compile_tool(spec) for spec in new]
         for tool in tools:
-            self._views.current.policies.slice(tool.spec, tenant=tool.spec.tenant)
+            self._views.current.policies.check(tool.spec)
         self._views.add(wanted)
         if tools:
             record = {"subject": new[0].name, "principal": by.id, "tools": [_named(tool) for tool in tools]}

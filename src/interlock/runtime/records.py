@@ -1,6 +1,7 @@
 """Writes down what happened to a call as one complete, redacted record, whatever way it ended.
 
-The same fields stand in every record, so that a denial can be read like a success.
+The same fields stand in every record, so that a denial reads like a success. What a record does not show whole (because
+something was redacted, or is long) is kept beside it, sealed.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ from interlock.core.refusals import Code
 from interlock.core.tool import spec_to_json
 from interlock.ports import Clock, Entropy
 
-ARGUMENTS_SHOWN_MAX = 4_096
+RAW_SHOWN_MAX = 4_096
+"""How much of arguments that make no operation is kept."""
+
+Kept = tuple[tuple[str, bytes], ...]
+"""What is kept whole beside a record, by name."""
+
+Record = dict[str, object]
 
 
 class Records:
@@ -47,133 +54,87 @@ class Records:
         """A proposal that ended before anything ran."""
         operation = deny.operation
         key = self.key(caller.principal.tenant)
-        record = _who(caller)
-        record["call_id"] = call.id
-        record["tool"] = call.name[:128]
+        if operation is None:
+            raw = _raw(call)
+            record = _record(caller, call.id, deny.tool, deny.verdict)
+            record["tool"] = call.name[:128]
+            record["arguments"] = {"bytes": len(raw), "digest": key.keyed(raw)}
+            kept: Kept = (("arguments", raw),)
+        else:
+            record, kept = self._proposed(operation, deny.verdict, key)
+        record["status"] = "refused"
         record["code"] = (deny.audited or deny.code).value
         record["told"] = deny.code.value
         record["says"] = self.redactor.text(deny.message)
-        record["status"] = "refused"
-        kept: tuple[tuple[str, bytes], ...] = ()
-        if operation is not None:
-            kept = (("arguments", operation.arguments),)
-            record |= self._what(operation, deny.verdict, key)
-        elif deny.tool is not None:
-            record |= _contract(deny.tool)
-        if operation is None:
-            kept = (("arguments", _raw(call)),)
-            record["arguments"] = {"bytes": len(kept[0][1]), "digest": key.keyed(kept[0][1])}
-        return self._event(EventKind.REFUSED, record, key, kept)
+        return self._event(EventKind.REFUSED, record, key, kept=kept)
 
     def claimed(self, operation: Operation, allow: Allow, operation_id: str) -> Event:
         """The intent, before the effect."""
-        more: dict[str, object] = {"status": "claimed", "subject": operation_id, "approval": _grant(allow)}
-        return self._decided(EventKind.CLAIMED, operation, allow.verdict, more)
+        key = self.key(operation.caller.principal.tenant)
+        record, kept = self._proposed(operation, allow.verdict, key)
+        record["status"] = "claimed"
+        record["subject"] = operation_id
+        record["approval"] = _grant(allow)
+        return self._event(EventKind.CLAIMED, record, key, kept=kept)
 
     def waiting(self, operation: Operation, verdict: Verdict, approval: Approval) -> Event:
         """A question put to people."""
-        requirement = approval.requirement
-        return self._decided(
-            EventKind.WAITING,
-            operation,
-            verdict,
-            {
-                "status": "waiting",
-                "subject": approval.id,
-                "approval": approval.id,
-                "code": Code.APPROVAL_REQUIRED.value,
-                "roles": sorted(requirement.roles),
-                "quorum": requirement.quorum,
-                "expires_at_us": approval.expires_at_us,
-            },
-        )
+        key = self.key(operation.caller.principal.tenant)
+        record, kept = self._proposed(operation, verdict, key)
+        record["status"] = "waiting"
+        record["subject"] = record["approval"] = approval.id
+        record["code"] = Code.APPROVAL_REQUIRED.value
+        record["roles"] = sorted(approval.requirement.roles)
+        record["quorum"] = approval.requirement.quorum
+        record["expires_at_us"] = approval.expires_at_us
+        record["replaces"] = approval.replaces
+        return self._event(EventKind.WAITING, record, key, kept=kept)
 
     def replayed(self, operation: Operation, replay: Replay, seen: Observation) -> Event:
         """A repeat that ran nothing."""
-        return self._decided(
-            EventKind.REPLAYED,
-            operation,
-            replay.verdict,
-            {
-                "status": seen.status.value,
-                "subject": replay.prior.operation_id,
-                "replayed": True,
-                "executed_at_us": seen.executed_at_us,
-                "visible": replay.visible,
-            },
-        )
+        key = self.key(operation.caller.principal.tenant)
+        record, kept = self._proposed(operation, replay.verdict, key)
+        record["status"] = seen.status.value
+        record["subject"] = replay.prior.operation_id
+        record["replayed"] = True
+        record["executed_at_us"] = seen.executed_at_us
+        record["visible"] = replay.visible
+        return self._event(EventKind.REPLAYED, record, key, kept=kept)
 
     def settled(
         self, operation: Operation, allow: Allow, seen: Observation, *, outcome: Outcome, spent: Amounts
     ) -> Event:
         """What came of an execution."""
-        return self._executed(
-            EventKind.SETTLED,
-            operation,
-            allow.verdict,
-            seen,
-            more={
-                "approval": _grant(allow),
-                "attempts": outcome.attempts,
-                "working_ms": spent.working_ms,
-                "cost_micros": spent.cost_micros,
-                "tokens": spent.tokens,
-            },
-        )
+        key = self.key(operation.caller.principal.tenant)
+        record, kept = self._executed(operation, allow.verdict, seen, key=key)
+        record["approval"] = _grant(allow)
+        record["attempts"] = outcome.attempts
+        record["working_ms"] = spent.working_ms
+        record["cost_micros"] = spent.cost_micros
+        record["tokens"] = spent.tokens
+        return self._event(EventKind.SETTLED, record, key, kept=kept)
 
     def late(self, operation: Operation, seen: Observation) -> Event:
         """A result that came when its call was settled already, or another worker's: recorded, never used."""
-        return self._executed(EventKind.LATE, operation, None, seen, more={})
-
-    def _executed(
-        self,
-        kind: EventKind,
-        operation: Operation,
-        verdict: Verdict | None,
-        seen: Observation,
-        *,
-        more: dict[str, object],
-    ) -> Event:
         key = self.key(operation.caller.principal.tenant)
-        record = _who(operation.caller)
-        record["call_id"] = operation.call.id
-        record |= self._what(operation, verdict, key)
-        record["status"] = seen.status.value
-        record["subject"] = seen.operation_id
-        record |= more
-        kept: tuple[tuple[str, bytes], ...] = (("arguments", operation.arguments),)
-        if seen.data_json is not None:
-            record["result"] = fragment(self.redactor.json_bytes(seen.data_json), seen.data_json, key)
-            kept = (("arguments", operation.arguments), ("result", seen.data_json))
-        if seen.error is not None:
-            record["code"] = seen.error.code.value
-            record["says"] = self.redactor.text(seen.error.message)
-        return self._event(kind, record, key, kept)
-
-    def _decided(self, kind: EventKind, operation: Operation, verdict: Verdict, more: Mapping[str, object]) -> Event:
-        key = self.key(operation.caller.principal.tenant)
-        record = _who(operation.caller)
-        record["call_id"] = operation.call.id
-        record |= self._what(operation, verdict, key)
-        record |= more
-        return self._event(kind, record, key, (("arguments", operation.arguments),))
+        record, kept = self._executed(operation, None, seen, key=key)
+        return self._event(EventKind.LATE, record, key, kept=kept)
 
     def act(self, kind: EventKind, tenant: str, record: Mapping[str, object], *, kept: bytes | None = None) -> Event:
         """An act of the control plane or of an approver; `record` names who, what and the subject."""
         shown = {name: _shown(value, self.redactor) for name, value in record.items()}
-        return self._event(kind, shown, self.key(tenant), () if kept is None else (("text", kept),))
+        return self._event(kind, shown, self.key(tenant), kept=() if kept is None else (("text", kept),))
 
-    def _event(
-        self, kind: EventKind, record: Mapping[str, object], key: TenantKey, kept: tuple[tuple[str, bytes], ...]
-    ) -> Event:
+    def _event(self, kind: EventKind, record: Record, key: TenantKey, *, kept: Kept) -> Event:
         random = self._entropy.bytes(32 + 16 * len(kept))
         return event(kind, record, stamp=Stamp(key, self._clock.now_us(), random), kept=kept)
 
-    def _what(self, operation: Operation, verdict: Verdict | None, key: TenantKey) -> dict[str, object]:
-        """What was proposed and what policy made of it."""
-        record = _contract(operation.tool)
-        redacted = self.redactor.json_bytes(operation.arguments, marked=operation.tool.sensitive)
-        record["arguments"] = fragment(redacted, operation.arguments, key)
+    def _proposed(self, operation: Operation, verdict: Verdict | None, key: TenantKey) -> tuple[Record, Kept]:
+        """What was proposed and what policy made of it, with the arguments beside it where they are not shown whole."""
+        tool, arguments = operation.tool, operation.arguments
+        record = _record(operation.caller, operation.call.id, tool, verdict)
+        redacted = self.redactor.json_bytes(arguments, marked=tool.sensitive)
+        shown = record["arguments"] = fragment(redacted, arguments, key)
         record["operation"] = key.keyed(operation.digest)
         if operation.key is not None:
             record["key"] = key.keyed(operation.key)
@@ -181,27 +142,35 @@ class Records:
             record["resource"] = self.redactor.text(operation.resource.name)
         if operation.call.expectation:
             record["expectation"] = self.redactor.text(operation.call.expectation[:512])
-        if verdict is not None:
-            record["answer"] = verdict.answer.value
-            record["policies"] = verdict.policies
-            record["slice"] = verdict.slice_digest
-            record["reason"] = verdict.reason
-            if verdict.log_only:
-                record["log_only"] = verdict.log_only
-        return record
+        is_whole = redacted is arguments and not isinstance(shown, dict)
+        return record, () if is_whole else (("arguments", arguments),)
+
+    def _executed(
+        self, operation: Operation, verdict: Verdict | None, seen: Observation, *, key: TenantKey
+    ) -> tuple[Record, Kept]:
+        """What was proposed and what came of it. Results are redacted already: an observation is for a model's eyes."""
+        record, kept = self._proposed(operation, verdict, key)
+        record["status"] = seen.status.value
+        record["subject"] = seen.operation_id
+        data = seen.data_json
+        if data is not None:
+            shown = record["result"] = fragment(data, data, key)
+            if isinstance(shown, dict):
+                kept = (*kept, ("result", data))
+        if seen.error is not None:
+            record["code"] = seen.error.code.value
+            record["says"] = seen.error.message
+        return record, kept
 
 
-def _grant(allow: Allow) -> str | None:
-    return None if allow.grant is None else allow.grant.id
-
-
-def _who(caller: Caller) -> dict[str, object]:
-    principal = caller.principal
-    origin = caller.origin
-    return {
+def _record(caller: Caller, call_id: str, tool: Tool | None, verdict: Verdict | None) -> Record:
+    """The fields of every record, in one literal: it is made for every call."""
+    principal, origin = caller.principal, caller.origin
+    spec = None if tool is None else tool.spec
+    record: Record = {
         "principal": principal.id,
-        "kind": principal.kind.value,
-        "on_behalf_of": principal.on_behalf_of,
+        "kind": principal.kind,
+        "on_behalf_of": principal.acting_for or principal.id,
         "door": origin.door,
         "agent": origin.agent,
         "model": origin.model,
@@ -209,27 +178,35 @@ def _who(caller: Caller) -> dict[str, object]:
         "actor": origin.actor,
         "run": caller.run,
         "task": caller.task,
+        "call_id": call_id,
+        "tool": None if spec is None else spec.name,
+        "source": None if spec is None else spec.source,
+        "version": None if spec is None else spec.version,
+        "spec": None if tool is None else tool.digest,
+        "effect": None if spec is None else spec.effect,
+        "risk": None if spec is None else spec.risk.name.lower(),
+        "status": None,
+        "code": None,
+        "answer": None if verdict is None else verdict.answer,
+        "policies": () if verdict is None else verdict.policies,
+        "slice": None if verdict is None else verdict.slice_digest,
+        "reason": None if verdict is None else verdict.reason,
     }
+    if verdict is not None and verdict.log_only:
+        record["log_only"] = verdict.log_only
+    return record
 
 
-def _contract(tool: Tool) -> dict[str, object]:
-    spec = tool.spec
-    return {
-        "tool": spec.name,
-        "source": spec.source,
-        "version": spec.version,
-        "spec": tool.digest,
-        "effect": spec.effect.value,
-        "risk": spec.risk.name.lower(),
-    }
+def _grant(allow: Allow) -> str | None:
+    return None if allow.grant is None else allow.grant.id
 
 
 def _raw(call: ToolCall) -> bytes:
     arguments = call.arguments
     if isinstance(arguments, bytes):
-        return arguments[:ARGUMENTS_SHOWN_MAX]
+        return arguments[:RAW_SHOWN_MAX]
     text = "" if arguments is None else arguments if isinstance(arguments, str) else repr(arguments)
-    return text[:ARGUMENTS_SHOWN_MAX].encode("utf-8", "replace")
+    return text[:RAW_SHOWN_MAX].encode("utf-8", "replace")
 
 
 def _shown(value: object, redactor: Redactor) -> object:
