@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from interlock.core.approval import Approval
@@ -18,8 +19,11 @@ from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import BEFORE_DISPATCH, REFUSALS, Code
-from interlock.core.text import clean_json
+from interlock.core.text import clean, clean_json
 from interlock.core.tool import OutputCheck
+
+WORDS_CHARS_MAX = 4_096
+"""As much as is shown of a message, or of the name of a source or of an open item."""
 
 DONE = "This is done."
 PARTLY = "This is done in part; some items are still open."
@@ -47,6 +51,10 @@ class Frame:
         spent = self.spent
         return {"tokens": spent.tokens, "cost_micros": spent.cost_micros, "working_ms": spent.working_ms}
 
+    def words(self, text: str) -> str:
+        """A tool's text beside its result: safe to show, and bounded."""
+        return self.redactor.text(clean(text).text)[:WORDS_CHARS_MAX]
+
 
 def observe(operation: Operation, outcome: Outcome, frame: Frame) -> Observation:
     """The observation of an execution."""
@@ -57,7 +65,7 @@ def observe(operation: Operation, outcome: Outcome, frame: Frame) -> Observation
             return _of_failure(operation, outcome, frame)
         case Unknown():
             code = Code.OUTCOME_UNKNOWN
-            problem = Problem(code, frame.redactor.text(outcome.reason))
+            problem = Problem(code, frame.words(outcome.reason))
             return _plain(operation, Status.UNKNOWN, problem, frame=frame)
         case _:
             assert_never(outcome)
@@ -117,13 +125,15 @@ def _withheld(seen: Observation) -> dict[str, object]:
 def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame) -> Observation:
     spec = operation.spec
     data, removed = _cleaned(outcome.data)
-    labels = outcome.produced.labels or spec.labels
-    if not labels.within(spec.labels):
+    produced = outcome.produced
+    labels = produced.labels or spec.labels
+    if labels is not spec.labels and not labels.within(spec.labels):
         return _plain(operation, Status.FAILED, Problem(Code.OUTPUT_INVALID, ABOVE_CEILING), frame=frame)
     fits = _fits(operation.tool, data)
     if not fits and spec.output_check is OutputCheck.STRICT:
         return _plain(operation, Status.FAILED, Problem(Code.OUTPUT_INVALID, UNFIT), frame=frame)
-    data = frame.redactor.json_bytes(data, marked=frozenset(f"/{name}" for name in frame.redact))
+    marked = frozenset([f"/{name}" for name in frame.redact]) if frame.redact else frame.redact
+    data = frame.redactor.json_bytes(data, marked=marked)
     truncated = len(data) if len(data) > spec.output_bytes_max else None
     if truncated is not None:
         data = _shortened(data, spec.output_bytes_max)
@@ -137,23 +147,23 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         data_json=data,
         operation_id=frame.operation_id,
         resource=None if operation.resource is None else operation.resource.name,
-        resource_version=outcome.produced.resource_version,
-        evidence=_evidence(operation, outcome.produced),
+        resource_version=produced.resource_version,
+        evidence=_evidence(operation, produced, frame),
         labels=labels,
         truncated=truncated,
         executed_at_us=frame.at_us,
         usage=frame.usage,
         hint="" if fits else WARNING,
-        user_text=spec.promises.get(status.value, PARTLY if partly else DONE),
+        user_text=spec.promises.get(status, PARTLY if partly else DONE),
         invisible_removed=removed,
-        open_items=outcome.open_items if isinstance(outcome, Partial) else (),
+        open_items=tuple([frame.words(each) for each in outcome.open_items]) if isinstance(outcome, Partial) else (),
     )
 
 
 def _of_failure(operation: Operation, failed: Failed, frame: Frame) -> Observation:
     details: dict[str, Json] = {"tool_code": failed.tool_code} if failed.tool_code else {}
     status = Status.REFUSED if failed.code in BEFORE_DISPATCH else Status.FAILED
-    problem = Problem(failed.code, frame.redactor.text(failed.message), details)
+    problem = Problem(failed.code, frame.words(failed.message), details)
     seen = _plain(operation, status, problem, frame=frame)
     if not failed.retryable and failed.retry_after_s is None:
         return seen
@@ -207,15 +217,18 @@ def _head(data: bytes) -> bytes:
     return canonical({"truncated": True, "head": data.decode("utf-8", "ignore")})
 
 
-def _evidence(operation: Operation, produced: Produced) -> Evidence:
+def _evidence(operation: Operation, produced: Produced, frame: Frame) -> Evidence:
     rule = operation.spec.evidence
+    sources = produced.sources and tuple(
+        [replace(each, uri=frame.words(each.uri), title=frame.words(each.title)) for each in produced.sources]
+    )
     return Evidence(
         kind=rule.kind,
         quotable=rule.quotable,
         reportable=rule.reportable,
         confirm=rule.confirm,
         scope=rule.scope,
-        sources=produced.sources,
+        sources=sources,
         data_time_us=produced.data_time_us,
         data_version=produced.data_version,
     )

@@ -15,7 +15,7 @@ from interlock.core.decision import Deny, Replay
 from interlock.core.evidence import Evidence, EvidenceKind, EvidenceRule, Source
 from interlock.core.labels import Confidentiality, Labels, Trust
 from interlock.core.observation import Observation, Status, to_bytes
-from interlock.core.observe import Frame, closed_by, lost, observe, refused, replayed, waiting
+from interlock.core.observe import WORDS_CHARS_MAX, Frame, closed_by, lost, observe, refused, replayed, waiting
 from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
 from interlock.core.policy import Answer, Verdict
 from interlock.core.redaction import MASK, Redactor
@@ -303,3 +303,16 @@ def _replayed(recorded: Observation, *, visible: bool) -> Observation:
     of = operation()
     before = prior(of, observation=to_bytes(recorded.changed({"call_id": "c0"})))
     return replayed(of, Replay(before, visible, Verdict(Answer.ALLOW)))
+
+
+@pytest.mark.requirement("OBS-5", "OBS-6")
+def test_what_a_tool_says_beside_its_result_is_made_as_safe_as_the_result() -> None:
+    told = f"doc\u200b://{SECRET}"
+    found = seen(Partial(b"1", (told,), Produced(sources=(Source(told, told),))))
+    assert found.open_items == (f"doc://{MASK}",)
+    assert found.evidence is not None
+    assert found.evidence.sources == (Source(f"doc://{MASK}", f"doc://{MASK}"),)
+    failed = seen(Failed(Code.TOOL_ERROR, told + "x" * 10_000_000)).error
+    assert failed is not None
+    assert failed.message.startswith(f"doc://{MASK}x")
+    assert len(failed.message) == WORDS_CHARS_MAX
