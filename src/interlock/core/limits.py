@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from interlock.core.budget import ONE_CALL, Amounts, Limit, Limits, Reservation, ScopeKey, ScopeKind, Unit
 from interlock.core.call import Caller
 from interlock.core.tool import ToolSpec
 
+Ids = Callable[[Caller, ToolSpec | None, str], tuple[str, ...]]
+"""The ids that a call has in a scope of one kind, from caller, tool and digest: none where it has no such scope."""
+
 
 @dataclass(frozen=True, slots=True)
 class LimitTable:
-    """Limits grouped by what shares one usage row: (kind, window in seconds, its limits)."""
+    """Limits grouped by what shares one usage row: (kind, ids, window in microseconds, limits)."""
 
-    groups: tuple[tuple[ScopeKind, int, tuple[Limit, ...]], ...]
+    groups: tuple[tuple[ScopeKind, Ids, int, tuple[Limit, ...]], ...]
 
     @staticmethod
     def of(limits: Limits) -> LimitTable:
@@ -24,9 +27,11 @@ class LimitTable:
         """
         found: dict[tuple[ScopeKind, int], tuple[Limit, ...]] = {(ScopeKind.RUN, 0): (), (ScopeKind.TASK, 0): ()}
         for limit in sorted(limits.limits, key=_frees_up):
-            place = (limit.scope, limit.window_s)
+            place = (limit.scope, limit.window_s * 1_000_000)
             found[place] = (*found.get(place, ()), limit)
-        return LimitTable(tuple((kind, window_s, group) for (kind, window_s), group in found.items()))
+        return LimitTable(
+            tuple((kind, _ids(kind, limited), window_us, limited) for (kind, window_us), limited in found.items())
+        )
 
     def reservations(
         self, caller: Caller, spec: ToolSpec | None, *, digest: str = "", now_us: int = 0, counted: bool = False
@@ -34,12 +39,15 @@ class LimitTable:
         """What one proposal takes. `spec` is None for a name that is no tool; `counted`: it was counted when asked."""
         amounts = ONE_CALL if spec is None else _amounts(spec, 0 if counted else 1)
         tenant = caller.principal.tenant
-        out: list[Reservation] = []
-        for kind, window_s, limits in self.groups:
-            window_us = 0 if window_s == 0 else now_us - now_us % (window_s * 1_000_000)
-            for name in _ids(kind, caller, spec, digest=digest, limited=limits != ()):
-                out.append(Reservation(ScopeKey(tenant, kind, name, window_us), amounts, limits))  # noqa: PERF401
-        return tuple(out)
+        return tuple(
+            [
+                Reservation(
+                    ScopeKey(tenant, kind, name, now_us - now_us % window_us if window_us else 0), amounts, limits
+                )
+                for kind, ids, window_us, limits in self.groups
+                for name in ids(caller, spec, digest)
+            ]
+        )
 
 
 def charges(reservations: tuple[Reservation, ...]) -> tuple[Reservation, ...]:
@@ -49,35 +57,34 @@ def charges(reservations: tuple[Reservation, ...]) -> tuple[Reservation, ...]:
 
 def _amounts(spec: ToolSpec, calls: int) -> Amounts:
     """Its time is not known before, so it reserves the least: a limit that is reached lets no further call start."""
-    return Amounts(calls=calls, cost_micros=spec.cost.max_micros, working_ms=1, concurrent=1)
+    return Amounts(0, calls, 0, spec.cost.max_micros, 1, 1)
 
 
 def _frees_up(limit: Limit) -> bool:
     return limit.window_s > 0 or limit.unit is Unit.CONCURRENT
 
 
-def _ids(kind: ScopeKind, caller: Caller, spec: ToolSpec | None, *, digest: str, limited: bool) -> Iterator[str]:
-    """The ids that this call has in a scope of this kind: none where the scope does not apply to it."""
-    run = caller.run
-    tool = None if spec is None else spec.name
-    match kind:
-        case ScopeKind.TENANT:
-            yield ""
-        case ScopeKind.PRINCIPAL:
-            yield caller.principal.id
-        case ScopeKind.AGENT if caller.origin.agent:
-            yield caller.origin.agent
-        case ScopeKind.RUN if run is not None:
-            yield run
-        case ScopeKind.TASK if caller.task is not None and (limited or run is None):
-            yield caller.task
-        case ScopeKind.TOOL if tool is not None:
-            yield tool
-        case ScopeKind.RUN_TOOL if run is not None and tool is not None:
-            yield f"{run}\x1f{tool}"
-        case ScopeKind.OPERATION if run is not None and digest:
-            yield f"{run}\x1f{digest}"
-        case ScopeKind.TAG if spec is not None:
-            yield from spec.cost.tags
-        case _:
-            return
+def _ids(kind: ScopeKind, limited: tuple[Limit, ...]) -> Ids:
+    """A task without a limit is counted only where there is no run to count."""
+    return _task_alone if kind is ScopeKind.TASK and not limited else _IDS[kind]
+
+
+def _task_alone(caller: Caller, spec: ToolSpec | None, digest: str) -> tuple[str, ...]:
+    return () if caller.run is not None or caller.task is None else (caller.task,)
+
+
+_IDS: Mapping[ScopeKind, Ids] = {
+    ScopeKind.TENANT: lambda caller, spec, digest: ("",),
+    ScopeKind.PRINCIPAL: lambda caller, spec, digest: (caller.principal.id,),
+    ScopeKind.AGENT: lambda caller, spec, digest: (caller.origin.agent,) if caller.origin.agent else (),
+    ScopeKind.RUN: lambda caller, spec, digest: () if caller.run is None else (caller.run,),
+    ScopeKind.TASK: lambda caller, spec, digest: () if caller.task is None else (caller.task,),
+    ScopeKind.TOOL: lambda caller, spec, digest: () if spec is None else (spec.name,),
+    ScopeKind.TAG: lambda caller, spec, digest: () if spec is None else spec.cost.tags,
+    ScopeKind.RUN_TOOL: lambda caller, spec, digest: (
+        () if caller.run is None or spec is None else (f"{caller.run}\x1f{spec.name}",)
+    ),
+    ScopeKind.OPERATION: lambda caller, spec, digest: (
+        (f"{caller.run}\x1f{digest}",) if caller.run is not None and digest else ()
+    ),
+}

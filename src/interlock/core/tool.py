@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
+from typing import cast
 
 from interlock.core.canonical import Json, canonical, decode, sha256_hex
 from interlock.core.effect import Effect
@@ -241,8 +242,13 @@ def spec_digest(spec: ToolSpec) -> str:
     return sha256_hex(canonical(spec_to_json(spec)))
 
 
+_AS_IT_IS = frozenset({str, int, bool, float, type(None)})
+
+
 def spec_to_json(value: object) -> Json:
     """A spec, or a part of one, as JSON: what is stored, shown and digested."""
+    if type(value) in _AS_IT_IS:
+        return cast(Json, value)
     match value:
         case Document():
             return value.value
@@ -250,8 +256,6 @@ def spec_to_json(value: object) -> Json:
             return value.value
         case IntEnum():
             return value.name.lower()
-        case bool() | int() | float() | str() | None:
-            return value
         case frozenset():
             return [*sorted(str(each) for each in value)]
         case tuple() | list():
