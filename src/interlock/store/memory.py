@@ -93,7 +93,7 @@ class MemoryStore:
         """One consistent read."""
         run = None if look.run is None else self._books.runs[look.tenant, look.run]
         usage = self._books.usage
-        prior = None if look.key is None else self._prior((look.tenant, look.key), look.at_us)
+        prior = None if look.key is None else self._prior((look.tenant, look.key), at_us=look.at_us)
         return Seen(prior, run, tuple([usage[scope] for scope in look.scopes]))
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
@@ -110,7 +110,7 @@ class MemoryStore:
             self._books.enter(usage)
             claim = self._take(intent)
         self._use_approvals(intent)
-        self._join(intent.operation, intent.ceiling)
+        self._join(intent.operation, ceiling=intent.ceiling)
         if intent.event is not None:
             self._chain.append(intent.event)
         return claim
@@ -120,7 +120,7 @@ class MemoryStore:
         claim = settlement.claim
         place = (claim.tenant, claim.operation_id)
         call = self._calls.get(place)
-        state = None if call is None or call.fence != claim.fence else settled_state(call.state, settlement.what)
+        state = None if call is None or call.fence != claim.fence else settled_state(call.state, what=settlement.what)
         if call is None or state is None:
             return None
         if state is CallState.UNKNOWN:
@@ -155,7 +155,7 @@ class MemoryStore:
             return NotClaimed.RUN
         if not self._is_free(intent):
             return NotClaimed.KEY
-        if intent.approval is not None and not is_usable(self._approval(tenant, intent.approval), intent):
+        if intent.approval is not None and not is_usable(self._approval((tenant, intent.approval)), intent=intent):
             return NotClaimed.APPROVAL
         return None
 
@@ -173,7 +173,7 @@ class MemoryStore:
         if (tenant, operation.id) in self._calls:
             return False
         holder = None if operation.key is None else self._keys.get((tenant, operation.key))
-        return holder is None or is_key_over(holder.state, holder.until_us, at_us=intent.at_us)
+        return holder is None or is_key_over(holder.state, until_us=holder.until_us, at_us=intent.at_us)
 
     def _take(self, intent: Intent) -> Claim:
         operation = intent.operation
@@ -190,13 +190,13 @@ class MemoryStore:
         call.orphaned = False
         return Claim(call.operation.id, call.operation.tenant, call.fence)
 
-    def _join(self, operation: StoredOperation, ceiling: Labels) -> None:
+    def _join(self, operation: StoredOperation, *, ceiling: Labels) -> None:
         if operation.run is not None:
             self._books.join((operation.tenant, operation.run), labels=ceiling, tool=operation.tool)
 
-    def _prior(self, key: Key, at_us: int) -> Prior | None:
+    def _prior(self, key: Key, *, at_us: int) -> Prior | None:
         call = self._keys.get(key)
-        if call is None or is_key_over(call.state, call.until_us, at_us=at_us):
+        if call is None or is_key_over(call.state, until_us=call.until_us, at_us=at_us):
             return None
         operation = call.operation
         done_us = call.at_us if call.settled_us is None else call.settled_us
@@ -213,7 +213,7 @@ class MemoryStore:
         approval = self._same_question(asked)
         if approval is None:
             approval = asked
-            self._put(asked, asking.operation)
+            self._put(asked, operation=asking.operation)
         return approval, self._chain.append(asking.event)
 
     async def approval(self, tenant: str, approval_id: str) -> tuple[Approval, StoredOperation] | None:
@@ -229,19 +229,19 @@ class MemoryStore:
         """Vote, withdraw, expire or void. None: it has changed meanwhile."""
         place = (change.expected.tenant, change.expected.id)
         stored = self._approvals.get(place)
-        if stored is None or not still_as_expected(stored[0], change):
+        if stored is None or not still_as_expected(stored[0], change=change):
             return None
-        self._put(change.changed, stored[1])
+        self._put(change.changed, operation=stored[1])
         denied = denied_in_run(change)
         if denied is not None:
             self._books.join((place[0], denied[0]), labels=NO_LABELS, denied=denied[1])
         return self._chain.append(change.event)
 
-    def _approval(self, tenant: str, approval_id: str) -> Approval | None:
-        found = self._approvals.get((tenant, approval_id))
+    def _approval(self, place: Key) -> Approval | None:
+        found = self._approvals.get(place)
         return None if found is None else found[0]
 
-    def _put(self, approval: Approval, operation: StoredOperation) -> None:
+    def _put(self, approval: Approval, *, operation: StoredOperation) -> None:
         self._approvals[approval.tenant, approval.id] = (approval, operation)
         if approval.key is None:
             return
@@ -254,7 +254,7 @@ class MemoryStore:
     def _same_question(self, asked: Approval) -> Approval | None:
         for found in self._pending.get((asked.tenant, asked.key or ""), ()):
             approval = self._approvals[asked.tenant, found][0]
-            if is_same_question(asked, approval):
+            if is_same_question(asked, pending=approval):
                 return approval
         return None
 
@@ -263,10 +263,10 @@ class MemoryStore:
         tenant, key = intent.operation.tenant, intent.operation.key
         if intent.approval is not None:
             approval, operation = self._approvals[tenant, intent.approval]
-            self._put(used_up(approval), operation)
+            self._put(used_up(approval), operation=operation)
         for other in tuple(self._pending.get((tenant, key), ())) if key is not None else ():
             approval, operation = self._approvals[tenant, other]
-            self._put(voided(approval), operation)
+            self._put(voided(approval), operation=operation)
 
     # --- recovery -----------------------------------------------------------------------------------------------------
 
@@ -304,7 +304,7 @@ class MemoryStore:
     async def publish(self, found: tuple[Registered, ...], event: Event) -> int:
         """Insert or move versions as one change; the new epoch, which is the old one where nothing changed."""
         rows = {(each.tenant, each.source, each.name, each.version): each for each in found}
-        changed = [checked_version(each, self._versions.get(row)) for row, each in rows.items()]
+        changed = [checked_version(each, stored=self._versions.get(row)) for row, each in rows.items()]
         self._versions.update(rows)
         self._epoch += any(changed)
         self._chain.append(event)

@@ -19,7 +19,7 @@ def may_fuse(intent: Intent) -> bool:
     return intent.fused and takes == (None, None, None, None)
 
 
-def is_usable(approval: Approval | None, intent: Intent) -> bool:
+def is_usable(approval: Approval | None, *, intent: Intent) -> bool:
     """Whether the intent's grant may be used up by it."""
     return (
         approval is not None
@@ -29,7 +29,7 @@ def is_usable(approval: Approval | None, intent: Intent) -> bool:
     )
 
 
-def is_key_over(state: CallState, until_us: int, *, at_us: int) -> bool:
+def is_key_over(state: CallState, *, until_us: int, at_us: int) -> bool:
     """Whether a call has given its key back: by proof that nothing happened, or once its lifetime is over.
 
     A call that runs, or may have happened, keeps its key however old it is.
@@ -37,12 +37,12 @@ def is_key_over(state: CallState, until_us: int, *, at_us: int) -> bool:
     return state is CallState.RELEASED or (state.is_final and until_us <= at_us)
 
 
-def settled_state(state: CallState, what: CallEvent) -> CallState | None:
+def settled_state(state: CallState, *, what: CallEvent) -> CallState | None:
     """The state that a settlement leads to, or None where it is not allowed; taking over is not settling."""
     return None if what is CallEvent.TAKE_OVER else after(state, what)
 
 
-def is_same_question(asked: Approval, pending: Approval) -> bool:
+def is_same_question(asked: Approval, *, pending: Approval) -> bool:
     """Whether an approval that is still pending asks what is asked now; without a key every question is its own."""
     mine, theirs = asked.binding, pending.binding
     return (
@@ -56,7 +56,7 @@ def is_same_question(asked: Approval, pending: Approval) -> bool:
     )
 
 
-def still_as_expected(stored: Approval | None, change: ApprovalChange) -> bool:
+def still_as_expected(stored: Approval | None, *, change: ApprovalChange) -> bool:
     """Whether an approval is where the change expects it."""
     expected = change.expected
     return stored is not None and stored.state is expected.state and stored.votes == expected.votes
@@ -70,7 +70,7 @@ def denied_in_run(change: ApprovalChange) -> tuple[str, str] | None:
     return changed.run, changed.binding.operation_digest
 
 
-def checked_version(found: Registered, stored: Registered | None) -> bool:
+def checked_version(found: Registered, *, stored: Registered | None) -> bool:
     """Whether publishing changes anything. `VersionExists`: the version is published with another digest."""
     if stored is not None and stored.digest != found.digest:
         raise VersionExists(f"{found.name} {found.version} is published already with another digest")

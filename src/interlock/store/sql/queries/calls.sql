@@ -1,0 +1,60 @@
+-- name: insert_call
+-- A claimed call; a read that was held in memory comes as it was settled.
+INSERT INTO calls (
+    tenant, id, state, fence, owner, at_us, until_us, settled_us, holds_key, key, run, task, tool, source, version,
+    spec_digest, digest, model_digest, principal, call_id, repeatable, holds, labels, operation_sealed,
+    observation_sealed
+) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+
+-- name: select_claim
+-- What a settlement has to know of its claim.
+SELECT rowid, state, fence, run, holds FROM calls WHERE tenant = ? AND id = ?
+
+-- name: settle_call
+-- The outcome of a call; a released one gives its key back.
+UPDATE calls SET state = ?, settled_us = ?, holds_key = holds_key AND ?, holds = ?, labels = ?, observation_sealed = ?
+WHERE rowid = ?
+
+-- name: claim_again
+-- A new fence for a call whose worker died or whose outcome is unknown; the hold stays.
+UPDATE calls SET state = 'claimed', fence = fence + 1, owner = ? WHERE tenant = ? AND id = ? RETURNING fence
+
+-- name: select_continued
+-- The unknown call that a claim continues.
+SELECT state, key FROM calls WHERE tenant = ? AND id = ?
+
+-- name: select_open_claim
+-- Where a call stands that someone wants to take over.
+SELECT state, fence, owner FROM calls WHERE tenant = ? AND id = ?
+
+-- name: free_key
+-- The lifetime of a finished call's key is over.
+UPDATE calls SET holds_key = 0
+WHERE tenant = ? AND key = ? AND holds_key = 1 AND until_us <= ? AND state IN ('succeeded', 'partial', 'failed')
+
+-- name: select_prior
+-- The call that has a key.
+SELECT id, tool, model_digest, state, observation_sealed, at_us, settled_us, until_us, labels FROM calls
+WHERE tenant = ? AND key = ? AND holds_key = 1
+
+-- name: select_call
+-- One call with its operation.
+SELECT tenant, id, state, fence, owner, at_us, key, run, task, tool, source, version, spec_digest, digest, model_digest,
+       principal, call_id, repeatable, operation_sealed, observation_sealed
+FROM calls WHERE tenant = ? AND id = ?
+
+-- name: select_open_calls
+-- Claimed and unknown calls, oldest first.
+SELECT tenant, id, state, fence, owner, at_us, key, run, task, tool, source, version, spec_digest, digest, model_digest,
+       principal, call_id, repeatable, operation_sealed, observation_sealed
+FROM calls WHERE state IN ('claimed', 'unknown') AND (:tenant IS NULL OR tenant = :tenant) ORDER BY at_us, rowid
+
+-- name: purge_calls
+-- Retention: forget arguments and results of ended calls whose key answers no more.
+UPDATE calls SET operation_sealed = x'', observation_sealed = NULL
+WHERE rowid > :after AND rowid <= :last
+  AND state NOT IN ('claimed', 'unknown') AND settled_us < :before_us AND until_us <= :before_us
+
+-- name: select_last_call
+-- How far the table goes.
+SELECT coalesce(max(rowid), 0) FROM calls

@@ -1,0 +1,316 @@
+"""Calls in SQLite, from claim to settlement: what one op of a transaction does.
+
+Every op guards first, then writes rows, then the audit record, and changes the books last: an op that fails is rolled
+back on the disk and has not touched memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import apsw
+
+from interlock.core.approval import Approval
+from interlock.core.budget import Amounts, Reservation
+from interlock.core.chain import Receipt
+from interlock.core.decision import Prior
+from interlock.core.effect import CallState
+from interlock.core.journal import Event
+from interlock.core.labels import NO_LABELS, Labels
+from interlock.ports import Claim, Entry, Intent, Look, NotClaimed, OpenCall, Seen, Settlement, StoredOperation
+from interlock.store.books import kept_while_unknown
+from interlock.store.locks import Presence
+from interlock.store.rows import read_holds, read_labels, write_holds, write_labels
+from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, settled_state
+from interlock.store.sqlite_approvals import stored_approval, use_approvals
+from interlock.store.sqlite_books import stored_run, stored_usage
+from interlock.store.sqlite_db import Db, Row
+from interlock.store.sqlite_desk import Desk, Place
+
+
+@dataclass(slots=True)
+class _Settled:
+    """How a call ended, for its row."""
+
+    state: CallState
+    at_us: int
+    observation: bytes | None
+    labels: Labels
+
+
+# --- claims -----------------------------------------------------------------------------------------------------------
+
+
+def claim(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
+    """Take everything the intent names, or nothing."""
+    refused = epoch_or_run(desk, intent=intent)
+    if refused is not None:
+        return refused
+    operation = intent.operation
+    approval = None
+    if intent.approval is not None:
+        approval = stored_approval(desk.db, place=(operation.tenant, intent.approval))
+        if not is_usable(approval, intent=intent):
+            return NotClaimed.APPROVAL
+    if intent.continues is not None:
+        return _continue(desk, intent=intent, approval=approval)
+    usage = desk.books.fitting(intent.reservations)
+    if usage is None:
+        return NotClaimed.BUDGET
+    if not _insert_claimed(desk, intent=intent):
+        return NotClaimed.KEY
+    _finish_claim(desk, intent=intent, approval=approval)
+    desk.books.enter(usage)
+    join_ceiling(desk, intent=intent)
+    return Claim(operation.id, operation.tenant, FIRST_FENCE)
+
+
+def epoch_or_run(desk: Desk, *, intent: Intent) -> NotClaimed | None:
+    """The guards that need no row."""
+    if intent.epoch != desk.epoch:
+        return NotClaimed.EPOCH
+    operation = intent.operation
+    if not desk.books.is_at(intent.run_version, run=(operation.tenant, operation.run or "")):
+        return NotClaimed.RUN
+    return None
+
+
+def claim_fused(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
+    """Hold a read in memory alone, to be written with its settlement."""
+    refused = epoch_or_run(desk, intent=intent)
+    if refused is not None:
+        return refused
+    usage = desk.books.fitting(intent.reservations)
+    if usage is None:
+        return NotClaimed.BUDGET
+    # The holds are no change that has to be written, unlike what else happens to these scopes.
+    desk.books.usage.update(usage)
+    join_ceiling(desk, intent=intent)
+    operation = intent.operation
+    desk.fused[operation.tenant, operation.id] = intent
+    return Claim(operation.id, operation.tenant, FIRST_FENCE)
+
+
+def make_fused_durable(desk: Desk) -> None:
+    """Claim every read that is held in memory alone: another process is about to count too."""
+    for place in tuple(desk.fused):
+        _make_durable(desk, place=place)
+
+
+def _make_durable(desk: Desk, *, place: Place) -> None:
+    intent = desk.fused[place]
+    _insert(desk, intent=intent, settled=None)
+    del desk.fused[place]
+    desk.books.changed_usage.update(scope for scope, _, _ in intent.reservations)
+
+
+def join_ceiling(desk: Desk, *, intent: Intent) -> None:
+    """A claimed call contributes the most that its tool may read at once."""
+    operation = intent.operation
+    if operation.run is not None:
+        desk.books.join((operation.tenant, operation.run), labels=intent.ceiling, tool=operation.tool)
+
+
+def _continue(desk: Desk, *, intent: Intent, approval: Approval | None) -> Claim | NotClaimed:
+    """Take the unknown call that holds the key under a new fence; it keeps its hold."""
+    tenant, continued = intent.operation.tenant, intent.continues or ""
+    if desk.db.one("select_continued", tenant, continued) != (CallState.UNKNOWN, intent.operation.key):
+        return NotClaimed.KEY
+    taken = _claim_again(desk, place=(tenant, continued))
+    _finish_claim(desk, intent=intent, approval=approval)
+    join_ceiling(desk, intent=intent)
+    return taken
+
+
+def _claim_again(desk: Desk, *, place: Place) -> Claim:
+    tenant, operation_id = place
+    row = desk.db.one("claim_again", desk.owner, tenant, operation_id)
+    if row is None:
+        raise LookupError(operation_id)
+    return Claim(operation_id, tenant, row[0])
+
+
+def _finish_claim(desk: Desk, *, intent: Intent, approval: Approval | None) -> None:
+    operation = intent.operation
+    use_approvals(desk, operation=operation, approval=approval)
+    if intent.event is not None:
+        desk.chain.append(intent.event)
+
+
+def _insert_claimed(desk: Desk, *, intent: Intent) -> bool:
+    """Whether the operation was never claimed and its key was free: the table's own constraints say so."""
+    try:
+        _insert(desk, intent=intent, settled=None)
+    except apsw.ConstraintError:
+        operation = intent.operation
+        desk.db.run("free_key", operation.tenant, operation.key, intent.at_us)
+        if desk.db.changes() == 0 or desk.db.one("select_claim", operation.tenant, operation.id) is not None:
+            return False
+        _insert(desk, intent=intent, settled=None)
+    return True
+
+
+def _insert(desk: Desk, *, intent: Intent, settled: _Settled | None) -> None:
+    operation = intent.operation
+    desk.db.run(
+        "insert_call", operation.tenant, operation.id, CallState.CLAIMED if settled is None else settled.state,
+        desk.owner, intent.at_us, intent.at_us + intent.lifetime_us, None if settled is None else settled.at_us,
+        operation.key is not None, operation.key, operation.run, operation.task, operation.tool, operation.source,
+        operation.version, operation.spec_digest, operation.digest, operation.model_digest, operation.principal,
+        operation.call_id, operation.repeatable, write_holds(intent.reservations) if settled is None else None,
+        None if settled is None else write_labels(settled.labels),
+        desk.db.seal.seal(operation.sealed, context=_context(operation.tenant, operation.id)),
+        None if settled is None else _seal(desk.db, place=(operation.tenant, operation.id), data=settled.observation),
+    )
+
+
+# --- settlements ------------------------------------------------------------------------------------------------------
+
+
+def settle(desk: Desk, *, settlement: Settlement) -> Receipt | None:
+    """Write the outcome and release the hold. None: fenced, or ended already."""
+    place = (settlement.claim.tenant, settlement.claim.operation_id)
+    intent = desk.fused.get(place)
+    if intent is not None:
+        return _settle_fused(desk, intent=intent, settlement=settlement)
+    return _settle_durable(desk, place=place, settlement=settlement)
+
+
+def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Receipt | None:
+    row = desk.db.one("select_claim", *place)
+    state = None
+    if row is not None and row[2] == settlement.claim.fence:
+        state = settled_state(CallState(row[1]), what=settlement.what)
+    if row is None or state is None:
+        return None
+    rowid, _, _, run, held = row
+    holds = read_holds(held)
+    kept = kept_while_unknown(holds) if state is CallState.UNKNOWN else ()
+    desk.books.load(holds)
+    desk.db.run(
+        "settle_call", state, settlement.at_us, state is not CallState.RELEASED, write_holds(kept),
+        write_labels(settlement.labels), _seal(desk.db, place=place, data=settlement.observation), rowid,
+    )
+    receipt = desk.chain.append(settlement.event)
+    _count(desk, holds=holds, kept=kept if state is CallState.UNKNOWN else None, spent=settlement.spent)
+    _join_run(desk, place=place, run=run, labels=settlement.labels)
+    return receipt
+
+
+def _count(desk: Desk, *, holds: tuple[Reservation, ...], kept: tuple[Reservation, ...] | None, spent: Amounts) -> None:
+    if kept is None:
+        desk.books.settle(holds, spent=spent)
+    else:
+        desk.books.exchange(holds, kept=kept)
+
+
+def _settle_fused(desk: Desk, *, intent: Intent, settlement: Settlement) -> Receipt | None:
+    """Claim and settlement of a read in one row; an unknown outcome makes it a claim like any other, to be closed."""
+    place = (settlement.claim.tenant, settlement.claim.operation_id)
+    state = settled_state(CallState.CLAIMED, what=settlement.what)
+    if state is None or settlement.claim.fence != FIRST_FENCE:
+        return None
+    if state is CallState.UNKNOWN:
+        _make_durable(desk, place=place)
+        return _settle_durable(desk, place=place, settlement=settlement)
+    _insert(desk, intent=intent, settled=_Settled(state, settlement.at_us, settlement.observation, settlement.labels))
+    receipt = desk.chain.append(settlement.event)
+    del desk.fused[place]
+    desk.books.settle(intent.reservations, spent=settlement.spent)
+    _join_run(desk, place=place, run=intent.operation.run, labels=settlement.labels)
+    return receipt
+
+
+def record(desk: Desk, *, entry: Entry) -> Receipt:
+    """Write a record that claims nothing."""
+    desk.books.load(entry.charges)
+    receipt = desk.chain.append(entry.event)
+    desk.books.charge(entry.charges)
+    _join_run(desk, place=(entry.event.tenant, ""), run=entry.run, labels=entry.labels)
+    return receipt
+
+
+def _join_run(desk: Desk, *, place: Place, run: str | None, labels: Labels) -> None:
+    if run is not None and labels is not NO_LABELS:
+        desk.books.join((place[0], run), labels=labels)
+
+
+# --- reads ------------------------------------------------------------------------------------------------------------
+
+
+def look_on_disk(db: Db, *, look: Look) -> Seen:
+    """One consistent read that asks no memory: another process may have written."""
+    with db.one_moment():
+        run = None if look.run is None else stored_run(db, key=(look.tenant, look.run))
+        return Seen(prior(db, look=look), run, tuple(stored_usage(db, scope=scope) for scope in look.scopes))
+
+
+def prior(db: Db, *, look: Look) -> Prior | None:
+    """The call that has the key."""
+    row = None if look.key is None else db.one("select_prior", look.tenant, look.key)
+    if row is None:
+        return None
+    operation_id, tool, model_digest, name, sealed, at_us, settled_us, until_us, labels = row
+    state = CallState(name)
+    if is_key_over(state, until_us=until_us, at_us=look.at_us):
+        return None
+    observation = _open(db, place=(look.tenant, operation_id), sealed=sealed)
+    done_us = at_us if settled_us is None else settled_us
+    return Prior(operation_id, tool, model_digest, state, observation, done_us, read_labels(labels))
+
+
+def find(desk: Desk, *, place: Place) -> OpenCall | None:
+    """One call, wherever it stands."""
+    intent = desk.fused.get(place)
+    if intent is not None:
+        return OpenCall(intent.operation, CallState.CLAIMED, FIRST_FENCE, intent.at_us, orphaned=False)
+    row = desk.db.one("select_call", *place)
+    return None if row is None else _open_call(desk.db, row=row, presence=desk.presence)
+
+
+def open_calls(db: Db, *, tenant: str | None, presence: Presence) -> tuple[OpenCall, ...]:
+    """Every claimed or unknown call, oldest first."""
+    rows = db.named("select_open_calls", {"tenant": tenant})
+    return tuple(_open_call(db, row=row, presence=presence) for row in rows)
+
+
+def take_over(desk: Desk, *, found: OpenCall, event: Event) -> Claim | None:
+    """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster, or its owner lives."""
+    place = (found.operation.tenant, found.operation.id)
+    row = desk.db.one("select_open_claim", *place)
+    if row is None or row[:2] != (found.state, found.fence):
+        return None
+    if found.state is not CallState.UNKNOWN and (found.state.is_final or desk.presence.is_alive(row[2])):
+        return None
+    taken = _claim_again(desk, place=place)
+    desk.chain.append(event)
+    return taken
+
+
+def _open_call(db: Db, *, row: Row, presence: Presence) -> OpenCall:
+    (
+        tenant, operation_id, name, fence, owner, at_us, key, run, task, tool, source, version, spec_digest, digest,
+        model_digest, principal, call_id, repeatable, operation_sealed, observation_sealed,
+    ) = row
+    place = (tenant, operation_id)
+    operation = StoredOperation(
+        operation_id, tenant, tool, source, version, spec_digest, digest, model_digest, principal, call_id,
+        _open(db, place=place, sealed=operation_sealed) or b"", key, run, task, bool(repeatable),
+    )
+    state = CallState(name)
+    orphaned = state is CallState.CLAIMED and not presence.is_alive(owner)
+    observation = _open(db, place=place, sealed=observation_sealed)
+    return OpenCall(operation, state, fence, at_us, orphaned, observation)
+
+
+def _seal(db: Db, *, place: Place, data: bytes | None) -> bytes | None:
+    return None if data is None else db.seal.seal(data, context=_context(*place))
+
+
+def _open(db: Db, *, place: Place, sealed: bytes | None) -> bytes | None:
+    """Retention leaves an empty operation, which was never sealed."""
+    return db.seal.open(sealed, context=_context(*place)) if sealed else sealed
+
+
+def _context(tenant: str, operation_id: str) -> bytes:
+    return f"call\x00{tenant}\x00{operation_id}".encode()

@@ -1,0 +1,82 @@
+"""The catalogue and the policies in SQLite, with the epoch that rises whenever one of them changes."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from interlock.core.catalogue import Lifecycle
+from interlock.core.journal import Event
+from interlock.core.policy import Mode, PolicySource
+from interlock.ports import Registered
+from interlock.store.rules import checked_version
+from interlock.store.sqlite_db import Db, Row
+from interlock.store.sqlite_desk import Desk
+
+
+def epoch(db: Db) -> int:
+    """The present epoch."""
+    row = db.one("select_epoch")
+    return 0 if row is None else int(row[0])
+
+
+def versions(db: Db) -> tuple[int, tuple[Registered, ...]]:
+    """The epoch, and every version, oldest first."""
+    with db.one_moment():
+        return epoch(db), tuple(map(_registered, db.all("select_versions")))
+
+
+def policies(db: Db) -> tuple[int, tuple[PolicySource, ...]]:
+    """The epoch, and every policy source."""
+    with db.one_moment():
+        return epoch(db), tuple(map(_policy, db.all("select_policies")))
+
+
+def publish(desk: Desk, *, found: tuple[Registered, ...], event: Event) -> int:
+    """Insert or move versions as one change; the new epoch, which is the old one where nothing changed."""
+    changed = [each for each in found if checked_version(each, stored=_stored(desk.db, each))]
+    for each in changed:
+        # Guarded again one by one: the same version may come twice, with two digests.
+        checked_version(each, stored=_stored(desk.db, each))
+        desk.db.run(
+            "upsert_version", each.tenant, each.source, each.name, each.version, each.digest, each.state, each.spec,
+            each.replacement,
+        )
+    return _finish(desk, changed=bool(changed), event=event)
+
+
+def save_policies(desk: Desk, *, sources: tuple[PolicySource, ...], event: Event) -> int:
+    """Replace all sources of the tenants named in `sources`; the new epoch."""
+    stored = set(policies(desk.db)[1])
+    changed = False
+    for tenant, group in groupby(sorted(sources, key=lambda each: each.tenant), key=lambda each: each.tenant):
+        own = set(group)
+        if own == {each for each in stored if each.tenant == tenant}:
+            continue
+        changed = True
+        desk.db.run("delete_policies", tenant)
+        desk.db.run_each("insert_policy", rows=[(each.name, each.text, each.mode, each.tenant) for each in own])
+    return _finish(desk, changed=changed, event=event)
+
+
+def _finish(desk: Desk, *, changed: bool, event: Event) -> int:
+    new = desk.epoch + changed
+    if changed:
+        desk.db.run("update_epoch", new)
+    desk.chain.append(event)
+    desk.epoch = new
+    return new
+
+
+def _stored(db: Db, each: Registered) -> Registered | None:
+    row = db.one("select_version", each.tenant, each.source, each.name, each.version)
+    return None if row is None else _registered(row)
+
+
+def _registered(row: Row) -> Registered:
+    tenant, source, name, version, digest, state, spec, replacement = row
+    return Registered(tenant, source, name, version, digest, Lifecycle(state), spec, replacement)
+
+
+def _policy(row: Row) -> PolicySource:
+    name, text, mode, tenant = row
+    return PolicySource(name, text, Mode(mode), tenant)

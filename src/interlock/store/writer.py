@@ -1,0 +1,250 @@
+"""Writes in groups: everything that waits goes into one transaction, which one thread makes durable.
+
+    write(op) -> queue -> BEGIN, every op in its savepoint, END -> COMMIT -> answers
+                          on the event loop while this process     in the thread
+                          is sole, else all of it in the thread
+
+A statement takes microseconds and a commit milliseconds, so only the commit leaves the event loop: a thread that ran
+the statements too would have to win the interpreter's lock back from the loop after each of them, up to 5 ms apiece.
+Where other processes write as well, the wait for the turn may be long, so that the thread does all of it.
+
+One op that fails is rolled back alone and gets its own exception. A commit that fails stops the writer for good: what
+is on the disk is not known any more. Answers cannot be lost on the way, since all of it is one process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Final, Protocol, TypeVar
+
+import apsw
+
+from interlock.core.errors import InterlockError, StoreClosed, StoreError
+from interlock.store.locks import Presence
+
+T = TypeVar("T")
+
+BATCH_MAX: Final = 256
+BUSY_MS: Final = 5_000
+
+_SHARE: Final = "share"
+
+CommitObserver = Callable[[str, tuple[str, ...]], None]
+"""Told "before" and "after" each commit, with the names of its ops, in the thread that commits."""
+
+# What one op may fail of without casting doubt on the others. An I/O error, or a defect, stops the writer.
+_OP_FAULTS: Final = (
+    InterlockError, apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError,
+    ArithmeticError, AttributeError, LookupError, TypeError, ValueError,
+)
+
+
+class Batch(Protocol):
+    """What has to be done around the ops of a transaction. Owned by `Writer`."""
+
+    def begin(self) -> None:
+        """The transaction has begun: reread what another process may have changed."""
+
+    def end(self) -> None:
+        """All ops are done: write what they share."""
+
+    def share(self) -> None:
+        """Make durable, as an op of its own, what was held in memory alone: others are about to come in."""
+
+
+class _Op:
+    """One write that waits, and who waits for it."""
+
+    __slots__ = ("answer", "name", "run")
+
+    def __init__(self, name: str, *, run: Callable[[], object], answer: asyncio.Future[object]) -> None:
+        self.name = name
+        self.run = run
+        self.answer = answer
+
+
+class Writer:
+    """Owns the connection that writes. Belongs to the event loop that it was made on.
+
+    While it is `alone` no other process writes, and what the ops keep in memory may be used on the event loop.
+    """
+
+    def __init__(
+        self, connection: apsw.Connection, *, batch: Batch, presence: Presence, on_commit: CommitObserver | None = None
+    ) -> None:
+        self.alone = presence.sole
+        self._connection = connection
+        self._batch = batch
+        self._presence = presence
+        self._on_commit = on_commit
+        self._loop = asyncio.get_running_loop()
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="interlock-commit")
+        self._queue: deque[_Op] = deque()
+        self._current: list[_Op] = []
+        self._task: asyncio.Task[None] | None = None
+        self._stopped: StoreClosed | None = None
+        self._bell: int | None = None
+        self._listen()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it takes writes."""
+        return self._stopped is None
+
+    def check(self) -> None:
+        """Raises `StoreClosed` once it was closed or has stopped itself."""
+        if self._stopped is not None:
+            raise self._stopped
+
+    async def write(self, name: str, *, run: Callable[[], T]) -> T:
+        """Carry `run` out in the next transaction; its result once that is durable, even if nobody waits any more."""
+        self.check()
+        return await self._enqueue(name, run=run)
+
+    async def close(self) -> None:
+        """Carry out what waits, then refuse everything."""
+        while self._task is not None:
+            await asyncio.wait([self._task])
+        self._stop("the store is closed")
+        self._listen_no_more()
+        self._thread.shutdown()
+
+    # --- on the event loop --------------------------------------------------------------------------------------------
+
+    def _enqueue(self, name: str, *, run: Callable[[], T]) -> asyncio.Future[T]:
+        answer: asyncio.Future[T] = self._loop.create_future()
+        self._queue.append(_Op(name, run=run, answer=answer))  # type: ignore[arg-type]  # a Future is invariant
+        if self._task is None:
+            self._task = self._loop.create_task(self._work())
+            self._task.add_done_callback(self._ended)
+        return answer
+
+    async def _work(self) -> None:
+        while True:
+            # What else becomes ready in this round of the loop shall go into the same transaction.
+            await asyncio.sleep(0)
+            if not self._queue:
+                # Here and not when the task is seen to be done: a write in between would wait for ever.
+                self._task = None
+                return
+            self._current = [self._queue.popleft() for _ in range(min(len(self._queue), BATCH_MAX))]
+            for op, result in zip(self._current, await self._transaction(self._current), strict=True):
+                _resolve(op, result=result)
+
+    async def _transaction(self, ops: list[_Op]) -> list[object]:
+        try:
+            if not self.alone:
+                results = await self._in_thread(partial(self._among_others, ops))
+                self._listen()
+                return results
+            if not self._begin(wait_ms=0):
+                # Another program (a shell, a backup) holds the file just now.
+                await self._in_thread(partial(self._begin_or_give_up, BUSY_MS))
+            return await self._in_thread(partial(self._commit, ops, results=self._carry_out(ops)))
+        except StoreError as fault:
+            return [fault] * len(ops)
+
+    def _listen(self) -> None:
+        """While this process is sole: hear who wants to come in."""
+        if not self._presence.sole:
+            self._listen_no_more()
+        elif self._bell is None:
+            self.alone = True
+            self._bell = self._presence.bell.open()
+            self._loop.add_reader(self._bell, self._rung)
+
+    def _rung(self) -> None:
+        """The bell stays open, and nobody listens, until the others are let in: so this happens once."""
+        self.alone = False
+        self._loop.remove_reader(self._bell or 0)
+        self._enqueue(_SHARE, run=self._batch.share)
+
+    def _listen_no_more(self) -> None:
+        if self._bell is not None:
+            self._loop.remove_reader(self._bell)
+            os.close(self._bell)
+            self._bell = None
+
+    def _in_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
+        return self._loop.run_in_executor(self._thread, work)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """If a fault has stopped the work, nobody may wait for ever."""
+        fault = None if task.cancelled() else task.exception()
+        if fault is None and not task.cancelled():
+            return
+        self._task = None
+        stopped = self._stop(f"the store stopped: {fault or 'its event loop ended'}")
+        for op in (*self._current, *self._queue):
+            _resolve(op, result=stopped)
+        self._queue.clear()
+
+    def _stop(self, why: str) -> StoreClosed:
+        if self._stopped is None:
+            self._stopped = StoreClosed(why)
+        return self._stopped
+
+    # --- in the thread, or on the loop while alone --------------------------------------------------------------------
+
+    def _among_others(self, ops: list[_Op]) -> list[object]:
+        """All of a transaction, in turn with other processes."""
+        self._presence.refresh()
+        with self._presence.turnstile.passed():
+            self._begin_or_give_up(BUSY_MS)
+            results = self._commit(ops, results=self._carry_out(ops))
+        if any(op.name == _SHARE for op in ops):
+            self._presence.share()
+        return results
+
+    def _begin_or_give_up(self, wait_ms: int) -> None:
+        if not self._begin(wait_ms=wait_ms):
+            raise StoreError(f"another program has held the database for {wait_ms} ms")
+
+    def _begin(self, *, wait_ms: int) -> bool:
+        self._connection.set_busy_timeout(wait_ms)
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except apsw.BusyError:
+            return False
+        return True
+
+    def _carry_out(self, ops: list[_Op]) -> list[object]:
+        """Results, or exceptions in their place, in order."""
+        self._batch.begin()
+        results = [self._carry_out_one(op) for op in ops]
+        self._batch.end()
+        return results
+
+    def _carry_out_one(self, op: _Op) -> object:
+        self._connection.execute("SAVEPOINT op")
+        try:
+            result = op.run()
+        except _OP_FAULTS as fault:
+            self._connection.execute("ROLLBACK TO op")
+            result = fault
+        self._connection.execute("RELEASE op")
+        return result
+
+    def _commit(self, ops: list[_Op], *, results: list[object]) -> list[object]:
+        observer = self._on_commit
+        names = () if observer is None else tuple(op.name for op in ops)
+        if observer is not None:
+            observer("before", names)
+        self._connection.execute("COMMIT")
+        if observer is not None:
+            observer("after", names)
+        return results
+
+
+def _resolve(op: _Op, *, result: object) -> None:
+    if op.answer.done():
+        return
+    if isinstance(result, Exception):
+        op.answer.set_exception(result)
+    else:
+        op.answer.set_result(result)

@@ -1,0 +1,69 @@
+"""Every store holds the same contract; what differs is what a crash leaves."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from secrets import token_bytes
+
+import pytest
+
+from interlock.store.memory import MemoryStore
+from interlock.store.seal_aes import AesSeal
+from interlock.store.sqlite import SqliteStore
+from interlock.testing.store_contract import StoreContract
+from interlock.testing.store_contract_shared import Store
+
+pytestmark = pytest.mark.requirement(
+    "IDEM-2", "IDEM-3", "IDEM-4", "BUD-1", "BUD-2", "APR-4", "APR-5", "AUD-2", "AUD-4", "SCALE-1"
+)
+
+
+class TestMemory(StoreContract):
+    @pytest.fixture
+    def store(self) -> MemoryStore:
+        return MemoryStore()
+
+    async def after_crash(self, store: Store) -> Store:
+        assert isinstance(store, MemoryStore)
+        store.abandon()
+        return store
+
+
+class TestSqlite(StoreContract):
+    """A crash is a process that goes without settling: its lock goes with it, as `tests/crash` shows with real ones."""
+
+    seal: AesSeal | None = None
+
+    @pytest.fixture
+    async def opened(self) -> AsyncIterator[list[SqliteStore]]:
+        stores: list[SqliteStore] = []
+        yield stores
+        for store in stores:
+            await store.close()
+
+    @pytest.fixture
+    async def store(self, tmp_path: Path, opened: list[SqliteStore]) -> SqliteStore:
+        self.path = tmp_path / "store.db"
+        opened.append(await SqliteStore.open(self.path, chain="main", seal=self.seal))
+        self.opened_stores = opened
+        return opened[0]
+
+    async def after_crash(self, store: Store) -> Store:
+        await store.close()
+        self.opened_stores.append(await SqliteStore.open(self.path, chain="main", seal=self.seal))
+        return self.opened_stores[-1]
+
+
+class TestSqliteSealed(TestSqlite):
+    seal = AesSeal(bytes(32), random=token_bytes)
+
+
+class TestSqliteShared(TestSqlite):
+    """The same beside another process, so that nothing can be held in memory."""
+
+    @pytest.fixture
+    async def store(self, tmp_path: Path, opened: list[SqliteStore]) -> SqliteStore:
+        self.path = tmp_path / "store.db"
+        self.opened_stores = opened
+        opened.append(await SqliteStore.open(self.path, chain="main"))
+        opened.append(await SqliteStore.open(self.path, chain="peer"))
+        return opened[0]
