@@ -1,0 +1,77 @@
+"""The tree of faults: what Interlock raises when something is wrong with the program around it, never for a refused call.
+
+    InterlockError
+    ├── SettingsInvalid        a setting that cannot be used
+    ├── SpecInvalid            a tool that cannot be registered
+    │   ├── SchemaInvalid      its JSON Schema is unusable, unbounded or reaches outside itself
+    │   └── VersionExists      its (name, version) is published already with another digest
+    ├── ToolUnknown            a lookup by name or version that finds nothing
+    ├── PolicyInvalid          a policy that does not parse or does not fit the catalogue
+    ├── ToolFault              raised by a tool's own code to report a declared error code
+    ├── RedactionInvalid       a secret or pattern that cannot be redacted safely
+    └── StoreError             the store cannot answer
+        ├── StoreClosed        it was closed, or stopped after an I/O error
+        └── StoreNewer         it was written by a newer Interlock
+
+A refusal of a call is a value (`Observation` with an error code), not an exception.
+"""
+
+from __future__ import annotations
+
+
+class InterlockError(Exception):
+    """The root of every exception that Interlock raises."""
+
+
+class SettingsInvalid(InterlockError):
+    """A setting has a value that cannot be used; the message names it and says what to do."""
+
+
+class SpecInvalid(InterlockError):
+    """A tool cannot be registered; the message says which part and why."""
+
+
+class SchemaInvalid(SpecInvalid):
+    """A JSON Schema is malformed, over a limit, or refers outside itself."""
+
+
+class VersionExists(SpecInvalid):
+    """A (name, version) is published already; published versions never change."""
+
+
+class ToolUnknown(InterlockError):
+    """No such tool or version (`TOOL_NOT_FOUND`)."""
+
+
+class PolicyInvalid(InterlockError):
+    """A policy does not parse, or names what the catalogue does not have."""
+
+
+class RedactionInvalid(InterlockError):
+    """A secret or pattern that redaction cannot hold to, such as a secret of three characters."""
+
+
+class StoreError(InterlockError):
+    """The store cannot answer."""
+
+
+class StoreClosed(StoreError):
+    """The store was closed, or stopped itself after an I/O error."""
+
+
+class StoreNewer(StoreError):
+    """The store's schema is newer than this Interlock knows."""
+
+
+class ToolFault(InterlockError):
+    """Raised by a tool's code to report one of the error codes that its contract declares.
+
+    `code` is the tool's own code; it travels in `error.details.tool_code`. Whether it may be retried, and whether it
+    proves that nothing happened, is read from the tool's declaration, never from the exception.
+    """
+
+    def __init__(self, code: str, message: str = "", *, retry_after_s: float | None = None) -> None:
+        super().__init__(message or code)
+        self.code = code
+        self.message = message or code
+        self.retry_after_s = retry_after_s
