@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 
 from benchmarks import gates, startup
 from benchmarks.harness import Measured
 
-CASES: dict[str, Callable[[], Awaitable[Measured]]] = {
+CASES: dict[str, Callable[[], Coroutine[None, None, Measured]]] = {
     "read": gates.warm_read,
     "read-new-value": gates.new_value_read,
     "write": gates.one_write,
@@ -34,7 +34,7 @@ def main(arguments: list[str]) -> int:
         print(f"{'case':44}{'value':>12} {'unit':8}{'floor':>10}{'ratio':>9}{'limit':>9}{'aim':>9}  ok")
     all_ok = True
     for name in names:
-        measured = asyncio.run(CASES[name]())  # type: ignore[arg-type]
+        measured = asyncio.run(CASES[name]())
         all_ok = all_ok and measured.ok
         print(json.dumps(measured.to_json()) if as_json else _row(measured), flush=True)
     return 0 if all_ok else 1

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
 from interlock.core.errors import SettingsInvalid
+from interlock.core.functions import Declaration
 from interlock.core.observation import Observation
 from interlock.core.policy import PolicySource
 from interlock.core.redaction import Redactor
@@ -34,7 +35,6 @@ from interlock.store.seal import Seal
 from interlock.system import SystemClock, SystemEntropy
 
 if TYPE_CHECKING:
-    from interlock.declare import Declared
     from interlock.store.sqlite import SqliteStore
 
 MEMORY = ":memory:"
@@ -88,7 +88,7 @@ class Gate(Walk):
         cls,
         path: str | Path = MEMORY,
         *,
-        tools: Iterable[Declared[..., object]] = (),
+        tools: Iterable[Declaration] = (),
         policies: str | Path | Iterable[PolicySource] | None = None,
         settings: Settings | None = None,
         host: Host = PLAIN,
@@ -110,9 +110,7 @@ class Gate(Walk):
         finally:
             await store.close()
 
-    async def begin(
-        self, tools: Sequence[Declared[..., object]], policies: str | Path | Iterable[PolicySource] | None
-    ) -> None:
+    async def begin(self, tools: Sequence[Declaration], policies: str | Path | Iterable[PolicySource] | None) -> None:
         """Publish, put in force, recover: what `open` does before it hands the gate out."""
         specs = []
         for tool in tools:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from interlock.core.call import Principal
 from interlock.core.evidence import Source
 from interlock.core.labels import Labels
 from interlock.core.resource import Resource
+from interlock.core.tool import SHARED, ToolSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +70,14 @@ class Functions:
     resolver: Callable[..., object] | None = None
     compensate: Callable[..., object] | None = None
     conversions: Mapping[str, Callable[[object], object]] = field(default_factory=dict)
+
+
+class Declaration(Protocol):
+    """A tool as a host declares it, by the decorator or a manifest: its contract, and the code that runs it."""
+
+    @property
+    def functions(self) -> Functions:
+        """Its code."""
+
+    def spec(self, *, tenant: str = SHARED, source: str = "python") -> ToolSpec:
+        """Its contract, for one tenant or for all."""
