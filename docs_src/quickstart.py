@@ -66,11 +66,11 @@ async def main() -> None:
             approval_id = seen.approval_id or ""
             await gate.approvals.approve(approval_id, by=bob)
             done = await gate.approvals.resume(approval_id, by=bob)  # the stored operation, once
-            print(done, SAVED)
+            print(done.status, SAVED)
 
             again = await gate.call(proposal, principal=alice, task="research-42")
             print(again.status, again.replayed)  # ok, True: nothing ran
-            print(await gate.audit.verify())
+            print(type(await gate.audit.verify()).__name__)  # Verified
 
 
 if __name__ == "__main__":

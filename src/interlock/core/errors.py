@@ -6,6 +6,7 @@
     │   ├── SchemaInvalid      its JSON Schema is unusable, unbounded or reaches outside itself
     │   └── VersionExists      its (name, version) is published already with another digest
     ├── ToolUnknown            a lookup by name or version that finds nothing
+    ├── ApprovalUnknown        an approval id that this tenant does not have
     ├── PolicyInvalid          a policy that does not parse or does not fit the catalogue
     ├── ToolFault              raised by a tool's own code to report a declared error code
     ├── RedactionInvalid       a secret or pattern that cannot be redacted safely
@@ -41,6 +42,10 @@ class VersionExists(SpecInvalid):
 
 class ToolUnknown(InterlockError):
     """No such tool or version (`TOOL_NOT_FOUND`)."""
+
+
+class ApprovalUnknown(InterlockError):
+    """This tenant has no approval of that id."""
 
 
 class PolicyInvalid(InterlockError):

@@ -20,6 +20,7 @@ from interlock.core.approval import (
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Deny
+from interlock.core.errors import ApprovalUnknown
 from interlock.core.journal import EventKind
 from interlock.core.observation import Observation
 from interlock.core.operation import Operation
@@ -72,14 +73,16 @@ class ApprovalDesk:
             return Deny(Code.PERMISSION_DENIED, "Only who asked or who approved may withdraw it.")
         return await self._step(approval, ApprovalEvent.WITHDRAW, EventKind.APPROVAL_WITHDRAWN, by=by, note=note)
 
-    async def resume(self, approval_id: str, *, by: Principal) -> Observation | Deny:
+    async def resume(self, approval_id: str, *, by: Principal) -> Observation:
         """Run what was approved: the stored operation, decided anew for the requester of today, once.
 
         `by` is who brings it about; what runs, runs for the one who asked. Repeating it replays the result.
+
+        Raises `ApprovalUnknown`.
         """
         found = await self._world.approvals.approval(by.tenant, approval_id)
         if found is None:
-            return MISSING
+            raise ApprovalUnknown(f"there is no approval {approval_id!r}; list those that are there")
         approval, stored = await self._expire(found[0]), found[1]
         caller = caller_of(stored.sealed)
         principal = await self._today(caller.principal)
