@@ -69,6 +69,11 @@ class SqliteStore:
         found = await asyncio.to_thread(opened, Path(path), chain=chain, seal=seal or NoSeal())
         return SqliteStore(found, on_commit=on_commit)
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether no other process has the file open, as far as this one has noticed."""
+        return self._writer.alone
+
     async def close(self) -> None:
         """Write what waits, then let go of the file. What is still claimed then is orphaned."""
         if self._is_closed:
