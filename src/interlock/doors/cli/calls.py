@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli.answer import Answer
+from interlock.doors.cli.answer import DONE, Answer
 from interlock.doors.cli.faults import problem, refusal
 from interlock.doors.cli.shown import as_document, moment, rows
 from interlock.doors.cli.verb import verb
@@ -54,7 +55,7 @@ async def close(
         seen = await desk.close(operation_id, by=session.by, happened=happened, evidence=session.signed(evidence))
     if isinstance(seen, Deny):
         return refusal(seen, next_step="`interlock calls unknown` lists what is open.")
-    return answer_of(seen)
+    return replace(answer_of(seen), exit_code=DONE)
 
 
 @verb(top, "recover")
@@ -87,7 +88,7 @@ async def usage() -> Answer:
         }
         for scope, spent in found
     ]
-    header = ("Scope", "Of", "Window", "Calls", "Rounds", "Tokens", "Cost (millionths)", "Working ms", "In flight")
+    header = ("Scope", "Of", "Window", "Calls", "Rounds", "Tokens", "Cost (millionths)", "Working ms", "Held calls")
     values = [
         (
             scope.kind.value,
@@ -98,7 +99,7 @@ async def usage() -> Answer:
             spent.used.tokens,
             spent.used.cost_micros,
             spent.used.working_ms,
-            spent.held.concurrent,
+            spent.held.calls,
         )
         for scope, spent in found
     ]

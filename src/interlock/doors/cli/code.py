@@ -7,15 +7,13 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from interlock.core.errors import InterlockError, SettingsInvalid
 
 if TYPE_CHECKING:
     from interlock.declare import Declared
     from interlock.doors.cli.project import Project
-
-MANIFEST = "interlock.importers.manifest"
 
 
 def load_tools(project: Project) -> tuple[Declared[..., object], ...]:
@@ -72,9 +70,9 @@ def _of_file(path: Path) -> ModuleType:
 
 
 def _of_manifest(path: Path) -> tuple[Declared[..., object], ...]:
-    """What the manifest importer makes of a file, where this version has one."""
+    from interlock.importers.manifest import declared
+
     try:
-        importer: Any = import_module(MANIFEST)
-    except ModuleNotFoundError:
-        raise SettingsInvalid(f"{path.name}: this version reads no manifests; declare the tools in Python") from None
-    return tuple(importer.declared(path))
+        return declared(path)
+    except OSError as fault:
+        raise SettingsInvalid(f"{path.name} cannot be read: {fault.strerror}") from fault

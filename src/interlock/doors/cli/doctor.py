@@ -127,17 +127,18 @@ async def _of_project() -> AsyncIterator[Check]:
 
 def _tools(project: Project) -> Check:
     from interlock.core.errors import InterlockError
+    from interlock.core.spec_check import check_spec
     from interlock.core.tool_compile import compile_tool
-    from interlock.doors.cli.advice import advice
     from interlock.doors.cli.code import load_tools
 
     try:
         specs = [compile_tool(tool.spec()).spec for tool in load_tools(project)]
+        advised = [each for spec in specs for each in check_spec(spec)]
     except InterlockError as fault:
         return _bad("tools", fault, "`interlock tools check` looks again after the change.")
     if not specs:
         return Check("tools", WANTING, "there are none", 'Name files in interlock.toml: tools = ["tools.py"].')
-    if any(map(advice, specs)):
+    if advised:
         return Check("tools", WANTING, f"{len(specs)} can be registered", "`interlock tools check` has advice.")
     return Check("tools", GOOD, f"{len(specs)} can be registered")
 

@@ -97,8 +97,9 @@ async def check(
     *, strict: Annotated[bool, typer.Option("--strict", help="Advice is a problem too.")] = False
 ) -> Answer:
     """Check that every tool can be registered, and say what could be better. Changes nothing."""
+    from interlock.core.spec_check import check_spec
+    from interlock.core.tool import spec_to_json
     from interlock.core.tool_compile import compile_tool
-    from interlock.doors.cli.advice import advice
     from interlock.doors.cli.code import load_tools
     from interlock.doors.cli.project import read_project
     from interlock.doors.cli.verb import line
@@ -106,11 +107,13 @@ async def check(
     specs = [tool.spec() for tool in load_tools(read_project(line().project))]
     for spec in specs:
         compile_tool(spec)
-    found = {spec.name: advice(spec) for spec in specs}
+    found = {spec.name: check_spec(spec) for spec in specs}
     count = sum(map(len, found.values()))
-    lines = [f"{visible(name)}: {visible(each)}" for name, advised in found.items() for each in advised]
+    lines = [
+        f"{visible(name)}: {visible(each.message)} ({each.rule})" for name, advised in found.items() for each in advised
+    ]
     lines.append(f"{counted(len(specs), 'tool')} can be registered; {counted(count, 'piece')} of advice.")
-    said: dict[str, Json] = {name: [*advised] for name, advised in found.items()}
+    said: dict[str, Json] = {name: spec_to_json(advised) for name, advised in found.items()}
     return Answer(
         {"tools": [spec.name for spec in specs], "advice": said},
         "\n".join(lines),

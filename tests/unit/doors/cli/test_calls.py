@@ -42,9 +42,12 @@ def test_what_cannot_be_looked_up_stays_unknown_after_recovery(cli: Cli, unknown
     assert (ran.code, ran.document["unknown"], ran.document["found_out"]) == (0, 1, 0)
 
 
-def test_an_operator_closes_it_with_evidence_and_who_sat_there(cli: Cli, unknown: str) -> None:
-    ran = cli("calls", "close", unknown, "--happened", "--evidence", "it lies in the outbox")
-    assert ran.code == 0
+@pytest.mark.parametrize(("option", "status"), [("--happened", "ok"), ("--did-not-happen", "failed")])
+def test_an_operator_closes_it_with_evidence_and_who_sat_there(
+    cli: Cli, unknown: str, option: str, status: str
+) -> None:
+    ran = cli("calls", "close", unknown, option, "--evidence", "it lies in the outbox", "--json")
+    assert (ran.code, ran.document["status"]) == (0, status)
     assert cli("calls", "unknown").out == "No call is unknown.\n"
     closed = cli("audit", "query", "--kind", "call.closed", "--json").document["records"][0]["record"]
     assert closed["why"] == f"it lies in the outbox [{os_user()} at the command line]"

@@ -34,6 +34,15 @@ def test_tools_come_from_files_and_modules_in_order_and_once(cli: Cli, tmp_path:
     assert cli("tools", "check", "--json").document["tools"] == ["read_a", "read_b"]
 
 
+@pytest.mark.requirement("TOOL-5")
+def test_a_manifest_declares_tools_as_a_file_does(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path, "plain_functions.py", "def read_it(name: str) -> str:\n    return name\n")
+    tool = "handler: plain_functions:read_it\neffect: read\ndescription: Read what has this name.\n"
+    write(tmp_path, "more.yaml", tool)
+    setting(tmp_path, "more.yaml")
+    assert cli("tools", "check", "--json").document["tools"] == ["read_it"]
+
+
 @pytest.mark.requirement("DOOR-6")
 @pytest.mark.parametrize(
     ("name", "text", "code", "says"),
@@ -44,6 +53,8 @@ def test_tools_come_from_files_and_modules_in_order_and_once(cli: Cli, tmp_path:
         ("email.py", TOOL.format(name="f"), "SETTINGS_INVALID", "has the name of another module"),
         ("absent.module", None, "SETTINGS_INVALID", "absent.module cannot be loaded: ModuleNotFoundError"),
         ("absent_file.py", None, "SETTINGS_INVALID", "absent_file.py cannot be loaded: FileNotFoundError"),
+        ("absent.yaml", None, "SETTINGS_INVALID", "absent.yaml cannot be read"),
+        ("wrong.yaml", "efect: read", "SPEC_INVALID", "wrong.yaml: tool"),
         ("untyped.py", "from interlock import tool\n@tool(effect='read')\ndef f(x):\n    'Read.'", "SPEC_INVALID", "x"),
     ],
 )
