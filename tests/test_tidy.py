@@ -76,6 +76,7 @@ BANS = bans.Bans(
     },
     broad_except={
         "src/interlock/runtime/gate.py": "whatever happens to a call, it ends in one observation",
+        "src/interlock/runtime/execute.py": "a host's source of credentials may raise anything; then nothing runs",
         "src/interlock/runtime/look.py": "a host's resolvers and fact sources may raise anything; what is missing denies",
         "src/interlock/core/policy_slice.py": "an engine that breaks, panics included, must not allow",
         "src/interlock/core/schema_library.py": "a panic of the validator library is no Exception; the value does not fit",

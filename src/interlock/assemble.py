@@ -19,6 +19,7 @@ from interlock.core.redaction import Redactor
 from interlock.keys import Keys, KeySigner, key_file
 from interlock.ports import Clock, Entropy, FactSource, Principals, Secrets, Signer
 from interlock.runners.python import PythonRunner
+from interlock.runners.threads import Threads
 from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.audit import AuditDesk
 from interlock.runtime.batch import call_many
@@ -117,9 +118,15 @@ class Gate(Walk):
             spec = tool.spec()
             self._python.bind(spec, functions=tool.functions)
             specs.append(spec)
-        await self.catalogue.register(specs, by=self._host)
-        if policies is not None:
-            sources = read_policies(policies) if isinstance(policies, str | Path) else tuple(policies)
+        sources = (
+            read_policies(policies)
+            if isinstance(policies, str | Path)
+            else policies
+            if policies is None
+            else tuple(policies)
+        )
+        await self.catalogue.register(specs, by=self._host, under=sources)
+        if sources is not None:
             await self.policies.save(sources, by=self._host)
         await self.recovery.recover()
 
@@ -173,7 +180,7 @@ def read_policies(folder: str | Path) -> tuple[PolicySource, ...]:
 
 def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Settings, *, host: Host, keys: Keys) -> Gate:
     redactor = Redactor(settings.secrets)
-    python = PythonRunner(redact=redactor.text)
+    python = PythonRunner(redact=redactor.text, threads=Threads(threads_max=settings.threads_max))
     world = World(
         calls=store,
         approvals=store,

@@ -76,6 +76,11 @@ def caller_of(sealed: bytes) -> Caller:
     return _caller(_object(_fields(sealed)["caller"]), None)
 
 
+def arguments_of(sealed: bytes) -> bytes:
+    """The frozen arguments of a stored operation, as canonical JSON."""
+    return str(_fields(sealed)["arguments"]).encode()
+
+
 def stored_principal(sealed: bytes) -> Principal:
     """The principal of a stored operation, as it was then."""
     return caller_of(sealed).principal

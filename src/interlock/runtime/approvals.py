@@ -25,7 +25,7 @@ from interlock.core.journal import EventKind
 from interlock.core.observation import Observation
 from interlock.core.operation import Operation
 from interlock.core.refusals import Code
-from interlock.core.stored import caller_of, thaw
+from interlock.core.stored import arguments_of, caller_of, thaw
 from interlock.ports import ApprovalChange, StoredOperation
 from interlock.runtime.gate import Gate
 from interlock.runtime.records import Records
@@ -87,14 +87,14 @@ class ApprovalDesk:
         caller = caller_of(stored.sealed)
         principal = await self._today(caller.principal)
         call = ToolCall(approval.call_id, stored.tool, expectation=approval.expectation)
-        if principal is None:
-            deny = Deny(Code.PERMISSION_DENIED, "Who asked for this is no longer known.")
-            return await self._gate.refuse(call, caller, deny)
+        today = replace(caller, principal=principal or caller.principal)
 
         def operation(catalogue: Catalogue) -> Operation | Deny:
+            if principal is None:
+                return Deny(Code.PERMISSION_DENIED, "Who asked for this is no longer known.")
             return thaw(stored.sealed, catalogue, principal=principal)
 
-        return await self._gate.resume(call, replace(caller, principal=principal), operation, approval=approval)
+        return await self._gate.resume(call, today, operation, approval=approval)
 
     async def edit(self, approval_id: str, *, by: Principal, arguments: str) -> Observation | Deny:
         """Put other arguments in its place: a new operation of the same requester, decided and asked for afresh."""
@@ -111,6 +111,19 @@ class ApprovalDesk:
         call = ToolCall(approval.call_id, stored.tool, arguments, approval.expectation)
         caller = await self._requester(stored)
         return await self._gate.propose(call, caller, replaces=approval.id)
+
+    async def reveal(self, approval_id: str, *, by: Principal) -> bytes | Deny:
+        """The whole arguments as JSON, secrets included, for one who may decide; that they were shown is on record."""
+        found = await self._world.approvals.approval(by.tenant, approval_id)
+        if found is None:
+            return MISSING
+        approval, stored = found
+        refused = self._may_not(approval, by)
+        if refused is not None:
+            return refused
+        record = self._record(approval, by, note="arguments")
+        await self._world.audit.append(self._records.act(EventKind.REVEALED, by.tenant, record))
+        return arguments_of(stored.sealed)
 
     async def _requester(self, stored: StoredOperation) -> Caller:
         caller = caller_of(stored.sealed)

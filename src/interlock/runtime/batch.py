@@ -25,6 +25,7 @@ class Placed:
     call: ToolCall
     caller: Caller
     place: Place
+    index: int
 
 
 async def call_many(gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, view: View) -> tuple[Observation, ...]:
@@ -34,23 +35,34 @@ async def call_many(gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, vi
     """
     callers = [replace(caller, position=caller.position + index) for index in range(len(calls))]
     members = [_member(propose(call, each, view.catalogue)) for call, each in zip(calls, callers, strict=True)]
-    placed = [Placed(call, each, place) for call, each, place in zip(calls, callers, places(members), strict=True)]
+    parts = zip(calls, callers, places(members), range(len(calls)), strict=True)
+    placed = [Placed(*part) for part in parts]
+    proposed: set[int] = set()
     tasks: list[asyncio.Task[Observation]] = []
     for each in placed:
-        tasks.append(asyncio.create_task(_in_its_place(gate, each, tasks[:])))
+        tasks.append(asyncio.create_task(_in_its_place(gate, each, tasks[:], proposed=proposed)))
     try:
         await asyncio.wait(tasks) if tasks else None
     except asyncio.CancelledError:
         await _cancel(tasks)
+        for each in placed:
+            if each.index not in proposed:
+                gate.forsake(each.call, each.caller)
         raise
     return tuple([task.result() for task in tasks])
 
 
-async def _in_its_place(gate: Gate, placed: Placed, earlier: Sequence[asyncio.Task[Observation]]) -> Observation:
-    """The call, once those that it runs after have ended; refused where one that it needs has not succeeded."""
+async def _in_its_place(
+    gate: Gate, placed: Placed, earlier: Sequence[asyncio.Task[Observation]], *, proposed: set[int]
+) -> Observation:
+    """The call, once those that it runs after have ended; refused where one that it needs has not succeeded.
+
+    `proposed` gets its index as soon as the gate answers for it.
+    """
     place = placed.place
     if place.after:
         await asyncio.wait([earlier[index] for index in place.after])
+    proposed.add(placed.index)
     unmet = [index for index in sorted(place.needs) if not _succeeded(earlier[index])]
     if unmet:
         message = f"It depends on call {unmet[0] + 1} of this turn, which has not succeeded."

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 from interlock.core.call import Caller, Principal
 from interlock.core.canonical import canonical
 from interlock.core.catalogue import Lifecycle, Tool
-from interlock.core.errors import SpecInvalid, ToolUnknown, VersionExists
+from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import EventKind
+from interlock.core.policy import PolicySource
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
 from interlock.core.tool_compile import compile_tool
 from interlock.ports import Registered
@@ -36,8 +38,12 @@ class Registry:
         self._views = views
         self._records = records
 
-    async def register(self, specs: Iterable[ToolSpec], *, by: Principal) -> tuple[ToolSpec, ...]:
+    async def register(
+        self, specs: Iterable[ToolSpec], *, by: Principal, under: tuple[PolicySource, ...] | None = None
+    ) -> tuple[ToolSpec, ...]:
         """Publish versions as one change; those published already are left as they are.
+
+        `under` are policies that the caller saves next: the new versions have to fit them, not those that they replace.
 
         Raises `VersionExists` where a published version would change, `SpecInvalid` where a name is taken by another
         source or by a shared tool, `PolicyInvalid` where the policies do not fit a new version. Then nothing is
@@ -48,14 +54,16 @@ class Registry:
         new = [spec for spec in wanted if _is_new(spec, versions)]
         _refuse_clashes(wanted, versions)
         tools = [compile_tool(spec) for spec in new]
-        for tool in tools:
-            self._views.current.policies.check(tool.spec)
+        found = tuple(_registered(tool) for tool in tools)
         self._views.add(wanted)
         if tools:
+            sources = await self._views.sources(under or ())
+            self._views.compile(sources, catalogue=await self._views.catalogue(found))
             record = {"subject": new[0].name, "principal": by.id, "tools": [_named(tool) for tool in tools]}
             event = self._records.act(EventKind.TOOL_REGISTERED, by.tenant, record)
-            await self._world.catalogue.publish(tuple(_registered(tool) for tool in tools), event)
-        await self._views.refresh()
+            await self._world.catalogue.publish(found, event)
+        with suppress(PolicyInvalid) if under is not None else nullcontext():
+            await self._views.refresh()
         return tuple(new)
 
     def get(self, name: str, *, tenant: str = SHARED) -> Tool:

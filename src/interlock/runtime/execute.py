@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 
@@ -14,9 +15,13 @@ from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.ports import Attempt, Claim, Invocation
 from interlock.runtime.attempts import attempt_all, tail_of
+from interlock.runtime.bounded import Overdue, bounded
+from interlock.runtime.faults import report
 from interlock.runtime.health import Health
 from interlock.runtime.locks import Held, Locks
 from interlock.runtime.world import World
+
+log = logging.getLogger("interlock.execute")
 
 NO_SECRETS: Mapping[str, str] = {}
 
@@ -74,7 +79,9 @@ class Executor:
             return None
         until_s = self._world.clock.monotonic_s() + operation.spec.timeout_ms / 1000
         invocation = Invocation(operation, claim.operation_id, operation.key or "", claim.fence, until_s, secrets)
-        return await self._world.runners[operation.spec.handler.kind].reconcile(invocation)
+        looking = self._world.runners[operation.spec.handler.kind].reconcile(invocation)
+        found = await bounded(looking, until_s=until_s)
+        return None if isinstance(found, Overdue) else found
 
     async def close(self) -> None:
         """Forget what still runs on: its claim is settled, and its threads do not hold up the exit."""
@@ -123,7 +130,12 @@ class Executor:
         """The credentials that the handler is given, known to the redactor before anything can show them."""
         names = operation.spec.secrets
         source = self._world.secrets
-        found = {} if source is None else await source.fetch(names, operation.caller.principal)
+        try:
+            async with asyncio.timeout_at(flight.deadline_s):
+                found = {} if source is None else await source.fetch(names, operation.caller.principal)
+        except Exception as fault:  # noqa: BLE001 - a host's source may raise anything; without credentials nothing runs
+            report(log, f"credentials for {operation.spec.name} did not arrive", fault, self._redactor)
+            return Failed(Code.CONTEXT_MISSING, "The credentials could not be fetched.", nothing_happened=True)
         missing = [name for name in names if name not in found]
         if missing:
             return Failed(Code.CONTEXT_MISSING, f"The credential {missing[0]} is missing.", nothing_happened=True)

@@ -10,33 +10,34 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
-from enum import Enum
-from typing import assert_never
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from typing import TypeVar, assert_never
 
 from interlock.core.approval import Approval
+from interlock.core.budget import NOTHING, Amounts
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose
 from interlock.core.effect import CallState, Effect
-from interlock.core.frozen import frozen
 from interlock.core.labels import NO_LABELS
 from interlock.core.limits import charges
 from interlock.core.observation import Observation, released, to_bytes
 from interlock.core.observe import Frame, observe, refused, replayed, waiting
 from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome, Unknown
+from interlock.core.redaction import NOTHING as NO_VOCABULARY
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.settle import cut_off, settled_as, spent_on
 from interlock.core.stored import thaw
 from interlock.core.view import View
-from interlock.ports import Asking, Claim, Entry, NotClaimed, OpenCall, Settlement
+from interlock.ports import Asking, Claim, Entry, NotClaimed, OpenCall, Settlement, StoredOperation
 from interlock.runtime.execute import Executor, Flight
 from interlock.runtime.faults import report
 from interlock.runtime.intents import approval_of, intent_of, stored_of
 from interlock.runtime.look import Asked, Looker
+from interlock.runtime.proposal import Again, Claimed, Found, Proposal
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
@@ -44,53 +45,13 @@ from interlock.settings import Settings
 
 log = logging.getLogger("interlock.gate")
 
+T = TypeVar("T")
+
 LOOKS_MAX = 5
 """How often what a decision was made on may change before the call is refused as contended."""
 
 WAIT_MIN_S = 0.005
 """The shortest pause before a call that met a rate looks again."""
-
-
-class Again(Enum):
-    """Why to look again: something CHANGED under the decision, or the call WAITED for another to end."""
-
-    CHANGED = 1
-    WAITED = 2
-
-
-@frozen
-class Proposal:
-    """One proposal on its way: how its operation comes to be, and until when it may be started.
-
-    `deadline_s` is on the event loop's clock. `grant` and `stored` are those of a resumed approval and its operation.
-    """
-
-    call: ToolCall
-    caller: Caller
-    operation: Callable[[Catalogue], Operation | Deny]
-    deadline_s: float
-    grant: Approval | None = None
-    stored: str | None = None
-    replaces: str | None = None
-
-
-@frozen
-class Claimed:
-    """A call that may run, once: what was decided, and the claim that proves it."""
-
-    operation: Operation
-    allow: Allow
-    claim: Claim
-    started_s: float
-    deadline_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """What a look-up found out about a call whose outcome was lost."""
-
-    outcome: Outcome
-    observation: Observation
 
 
 class Gate:
@@ -103,6 +64,8 @@ class Gate:
         self._records = records
         self._looker = Looker(world, settings, redactor=records.redactor)
         self._executor = Executor(world, records.redactor, late=self._note_late)
+        # Who approves sees all but what is known or marked to be secret.
+        self._approver = Redactor(settings.secrets, vocabulary=NO_VOCABULARY)
         self._running: dict[str, asyncio.Event | None] = {}
         self._owned: set[asyncio.Task[None]] = set()
 
@@ -139,6 +102,11 @@ class Gate:
         """Refuse a call for a reason that lies outside it, such as its place in a batch."""
         return await self._refuse(Proposal(call, caller, lambda _: deny, self._deadline_s(caller)), deny)
 
+    def forsake(self, call: ToolCall, caller: Caller) -> None:
+        """Record a proposal that was given up before it came to the gate, such as one of a cancelled batch."""
+        deny = Deny(Code.CANCELLED, "It was cancelled before anything ran.")
+        self._own(self._note_cancelled(Proposal(call, caller, lambda _: deny, self._deadline_s(caller))))
+
     async def look_up(self, call: OpenCall) -> Found | None:
         """Ask a tool whether a call whose outcome was lost has happened; None: it cannot tell. Nothing is settled."""
         operation = thaw(call.operation.sealed, self._views.current.catalogue)
@@ -150,14 +118,20 @@ class Gate:
         if outcome is None or isinstance(outcome, Unknown):
             return None
         redactor = flight.redactor or self._records.redactor
-        return Found(
-            outcome, observe(operation, outcome, Frame(claim.operation_id, self._world.clock.now_us(), redactor))
-        )
+        spent = spent_on(operation, outcome, elapsed_ms=0)
+        frame = Frame(claim.operation_id, self._world.clock.now_us(), redactor, spent=spent)
+        return Found(outcome, observe(operation, outcome, frame), spent)
+
+    def unreported(self, call: StoredOperation) -> Amounts:
+        """What a call is charged of whose cost nobody tells: its tool's declared maximum, never zero."""
+        tool = self._views.current.catalogue.find(call.tenant, call.tool)
+        return NOTHING if tool is None else Amounts(cost_micros=tool.spec.cost.max_micros)
 
     async def close(self) -> None:
         """Wait until every claimed call is settled."""
-        while self._owned:
-            await asyncio.wait(self._owned)
+        while self._owned or self._running:
+            ends = [asyncio.create_task(self._ending(each).wait()) for each in self._running]
+            await asyncio.wait([*self._owned, *ends])
         await self._executor.close()
 
     # --- the walk -----------------------------------------------------------------------------------------------------
@@ -176,16 +150,18 @@ class Gate:
         view = self._views.current
         operation = proposal.operation(view.catalogue)
         if isinstance(operation, Deny):
-            return await self._refuse(proposal, operation)
-        facts = await self._looker.facts(operation, view, self._asked(proposal))
+            return Again.CHANGED if await self._is_stale(view) else await self._refuse(proposal, operation)
+        facts = await self._before(proposal, self._looker.facts(operation, view, self._asked(proposal)))
         decision = decide(operation, facts)
+        if not isinstance(decision, Allow) and await self._is_stale(view):
+            return Again.CHANGED
         match decision:
             case Allow():
                 if facts.resource is not operation.resource:
                     operation = replace(operation, resource=facts.resource)
                 return await self._claim_and_run(proposal, operation, facts, allow=decision, view=view)
             case Deny():
-                if await self._worth_waiting(decision, proposal):
+                if await self._before(proposal, self._worth_waiting(decision, proposal)):
                     return Again.WAITED
                 return await self._refuse(proposal, replace(decision, operation=operation, tool=operation.tool))
             case Ask():
@@ -204,15 +180,20 @@ class Gate:
         claimed = Claimed(operation, allow, claim, self._world.clock.monotonic_s(), proposal.deadline_s)
         fused = operation.spec.effect is Effect.READ and not operation.spec.external and allow.grant is None
         event = None if fused else self._records.claimed(operation, allow, operation_id)
+        claiming = self._world.calls.claim(intent_of(operation, facts, allow, claim=claim, event=event, view=view))
+        self._running.setdefault(operation_id, None)
         try:
-            taken = await self._world.calls.claim(
-                intent_of(operation, facts, allow, claim=claim, event=event, view=view)
-            )
+            taken = await (claiming if fused else self._despite_cancellation(claiming, claimed, proposal))
         except asyncio.CancelledError:
-            self._own(self._give_back(claimed))
+            if fused:
+                self._own(self._let_go(claimed, proposal, self._written(claim)))
+            raise
+        except Exception:
+            self._ended(operation_id)
             raise
         if isinstance(taken, Claim):
             return await self._run(replace(claimed, claim=taken))
+        self._ended(operation_id)
         if taken is NotClaimed.EPOCH:
             await self._views.refresh()
         return Again.CHANGED
@@ -221,11 +202,14 @@ class Gate:
         """Execute and settle. A cancelled call is settled all the same, by a task that the gate owns."""
         operation_id = claimed.claim.operation_id
         flight = Flight(claimed.deadline_s)
-        self._running[operation_id] = None
+        self._running.setdefault(operation_id, None)
         try:
             outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
         except asyncio.CancelledError:
             self._own(self._settle_cut_off(claimed, flight))
+            raise
+        except Exception:
+            self._ended(operation_id)
             raise
         try:
             return await self._settle(claimed, outcome, flight)
@@ -261,27 +245,28 @@ class Gate:
 
     # --- the other ends ---------------------------------------------------------------------------------------------
 
+    async def _is_stale(self, view: View) -> bool:
+        """Whether another process has changed tools or policies; a claim guards that itself, other ends do not."""
+        if await self._world.catalogue.epoch() == view.epoch:
+            return False
+        await self._views.refresh()
+        return True
+
     async def _refuse(self, proposal: Proposal, deny: Deny) -> Observation:
         """Nothing ran. The record says why; the caller hears of no tool that it may not see."""
         caller, view = proposal.caller, self._views.current
         told = view.told(deny, proposal.call.name, caller)
         spec = None if deny.operation is None else deny.operation.spec
-        taken = self._looker.limits.reservations(
-            caller,
-            spec,
-            digest=deny.operation.digest if deny.operation else "",
-            now_us=self._world.clock.now_us(),
-            counted=proposal.stored is not None,
-        )
+        digest = deny.operation.digest if deny.operation else ""
+        taken = self._looker.limits.reservations(caller, spec, digest=digest, now_us=self._world.clock.now_us())
+        counted = proposal.stored is not None  # when it was asked for
         event = self._records.refused(proposal.call, caller, told)
-        receipt = await self._world.calls.record(Entry(event, charges(taken)))
+        receipt = await self._world.calls.record(Entry(event, () if counted else charges(taken)))
         return released(refused(proposal.call.id, proposal.call.name, told), receipt)
 
     async def _ask(self, proposal: Proposal, operation: Operation, facts: Facts, *, ask: Ask) -> Observation:
         """Put the question to people, with the frozen operation that will run; nothing is held meanwhile."""
-        approval = approval_of(
-            operation, facts, ask, ids=(self._new_id(), self._new_id()), redactor=self._records.redactor
-        )
+        approval = approval_of(operation, facts, ask, ids=(self._new_id(), self._new_id()), redactor=self._approver)
         approval = replace(approval, replaces=proposal.replaces or approval.replaces)
         event = self._records.waiting(operation, ask.verdict, approval)
         taken = () if proposal.stored is not None else charges(facts.reservations)
@@ -312,10 +297,13 @@ class Gate:
         """Wait for a call that runs in this process; False where it does not, or not in time."""
         if operation_id not in self._running:
             return False
-        ended = self._running[operation_id]
+        return await _within(self._ending(operation_id).wait(), left_s)
+
+    def _ending(self, operation_id: str) -> asyncio.Event:
+        ended = self._running.get(operation_id)
         if ended is None:
             ended = self._running[operation_id] = asyncio.Event()
-        return await _within(ended.wait(), left_s)
+        return ended
 
     def _ended(self, operation_id: str) -> None:
         ended = self._running.pop(operation_id, None)
@@ -330,12 +318,48 @@ class Gate:
         finally:
             self._ended(claimed.claim.operation_id)
 
-    async def _give_back(self, claimed: Claimed) -> None:
-        """The waiter was cancelled while its claim was being written: if it was, settle that nothing ran."""
-        found = await self._world.recovery.find(claimed.claim.tenant, claimed.claim.operation_id)
-        if found is not None and found.state is CallState.CLAIMED and not found.orphaned:
-            claim = replace(claimed.claim, fence=found.fence)
-            await self._settle_cut_off(replace(claimed, claim=claim), Flight(claimed.deadline_s))
+    async def _despite_cancellation(
+        self, claiming: Coroutine[object, object, Claim | NotClaimed], claimed: Claimed, proposal: Proposal
+    ) -> Claim | NotClaimed:
+        """Await a durable claim in a task: others may claim the same operation, so only its answer says whose it is."""
+        task = asyncio.create_task(claiming)
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self._own(self._let_go(claimed, proposal, task))
+            raise
+
+    async def _let_go(self, claimed: Claimed, proposal: Proposal, claiming: Awaitable[Claim | NotClaimed]) -> None:
+        """The waiter was cancelled while its claim was being written: settle, or at least record, that nothing ran."""
+        try:
+            taken = await claiming
+            if isinstance(taken, Claim):
+                await self._settle_cut_off(replace(claimed, claim=taken), Flight(claimed.deadline_s))
+            else:
+                await self._note_cancelled(proposal)
+        finally:
+            self._ended(claimed.claim.operation_id)
+
+    async def _written(self, claim: Claim) -> Claim | NotClaimed:
+        """Whether the claim of a read was written; nobody else claims the same one."""
+        found = await self._world.recovery.find(claim.tenant, claim.operation_id)
+        is_held = found is not None and found.state is CallState.CLAIMED
+        return replace(claim, fence=found.fence) if found is not None and is_held else NotClaimed.KEY
+
+    async def _before(self, proposal: Proposal, wait: Awaitable[T]) -> T:
+        """Wait for what comes before anything is written; a call that is cancelled meanwhile leaves its record too."""
+        try:
+            return await wait
+        except asyncio.CancelledError:
+            self._own(self._note_cancelled(proposal))
+            raise
+
+    async def _note_cancelled(self, proposal: Proposal) -> None:
+        operation = proposal.operation(self._views.current.catalogue)
+        deny = Deny(Code.CANCELLED, "It was cancelled before anything ran.")
+        if isinstance(operation, Operation):
+            deny = replace(deny, operation=operation, tool=operation.tool)
+        await self._refuse(proposal, deny)
 
     async def _note_late(self, operation: Operation, claim: Claim, outcome: Outcome, redactor: Redactor) -> None:
         """Record what came too late of work that could not be stopped; the call is settled, and stays as it is."""

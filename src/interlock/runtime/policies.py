@@ -37,13 +37,14 @@ class PolicyDesk:
 
     async def sources(self) -> tuple[PolicySource, ...]:
         """The policies in force."""
-        return (await self._world.catalogue.policies())[1]
+        return await self._views.sources()
 
     async def check(self, sources: Iterable[PolicySource], *, tenant: str) -> Change:
         """What these would change for a tenant, before they are saved. Raises `PolicyInvalid`."""
         view = self._views.current
-        proposed = self._views.compile(sources)
-        specs = [tool.spec for tool in view.catalogue.tools.values()]
+        catalogue = await self._views.catalogue()
+        proposed = self._views.compile(await self._views.sources(tuple(sources)), catalogue=catalogue)
+        specs = [tool.spec for tool in catalogue.tools.values()]
         tools = view.policies.impact(proposed, specs=specs)
         touched = {each.tool for each in tools}
         waiting = await self._world.approvals.approvals(tenant, ApprovalState.PENDING)

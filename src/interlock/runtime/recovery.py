@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from interlock.core.budget import NOTHING, Amounts
 from interlock.core.call import Principal
 from interlock.core.decision import Deny
 from interlock.core.effect import CallEvent, CallState
@@ -18,7 +19,7 @@ from interlock.core.observe import closed_by, lost
 from interlock.core.refusals import Code
 from interlock.core.settle import settled_as
 from interlock.ports import OpenCall, Settlement
-from interlock.runtime.gate import Found, Gate
+from interlock.runtime.gate import Gate
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
 
@@ -33,6 +34,16 @@ class Recovered:
     released: int = 0
     found_out: int = 0
     unknown: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _End:
+    """How a call is settled that did not end by itself; without an observation it is let go."""
+
+    what: CallEvent
+    seen: Observation | None
+    why: str
+    spent: Amounts = NOTHING
 
 
 class RecoveryDesk:
@@ -50,13 +61,17 @@ class RecoveryDesk:
             if call.state is CallState.CLAIMED and not call.orphaned:
                 continue
             if call.operation.key is None:
-                released += await self._settle(call, CallEvent.PROVE_NOTHING_HAPPENED, None, why="its reader died")
+                spent = self._gate.unreported(call.operation)
+                end = _End(CallEvent.PROVE_NOTHING_HAPPENED, None, "its reader died", spent)
+                released += await self._settle(call, end)
                 continue
             found = await self._gate.look_up(call)
             if found is not None:
-                found_out += await self._settle_found(call, found)
+                what = settled_as(found.outcome)
+                end = _End(what, found.observation, "looked up by its tool", found.spent)
+                found_out += await self._settle(call, end)
             elif call.state is CallState.CLAIMED:
-                unknown += await self._settle(call, CallEvent.LOSE_OUTCOME, self._lost(call), why="its worker died")
+                unknown += await self._settle(call, _End(CallEvent.LOSE_OUTCOME, self._lost(call), "its worker died"))
             else:
                 unknown += 1
         return Recovered(released, found_out, unknown)
@@ -77,26 +92,22 @@ class RecoveryDesk:
         seen = closed_by(
             by.id, self._lost(call) if call.observation is None else from_bytes(call.observation), happened=happened
         )
-        if await self._settle(call, what, seen, why=evidence, by=by):
+        spent = self._gate.unreported(call.operation) if happened else NOTHING
+        if await self._settle(call, _End(what, seen, evidence, spent), by=by):
             return seen
         return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
 
-    async def _settle_found(self, call: OpenCall, found: Found) -> int:
-        return await self._settle(call, settled_as(found.outcome), found.observation, why="looked up by its tool")
-
-    async def _settle(
-        self, call: OpenCall, what: CallEvent, seen: Observation | None, *, why: str, by: Principal | None = None
-    ) -> int:
+    async def _settle(self, call: OpenCall, end: _End, *, by: Principal | None = None) -> int:
         """Take the call over and settle it, on record; 0 where another was faster."""
-        operation = call.operation
+        operation, seen = call.operation, end.seen
         record: dict[str, object] = {
             "subject": operation.id,
             "call_id": operation.call_id,
             "tool": operation.tool,
             "version": operation.version,
             "principal": operation.principal if by is None else by.id,
-            "why": why,
-            "step": what.value,
+            "why": end.why,
+            "step": end.what.value,
             "status": "released" if seen is None else seen.status.value,
         }
         claim = await self._world.recovery.take_over(
@@ -107,10 +118,11 @@ class RecoveryDesk:
         receipt = await self._world.calls.settle(
             Settlement(
                 claim,
-                what,
+                end.what,
                 self._records.act(EventKind.CLOSED, operation.tenant, record),
                 self._world.clock.now_us(),
                 observation=None if seen is None else to_bytes(seen),
+                spent=end.spent,
                 labels=NO_LABELS if seen is None else seen.labels or NO_LABELS,
             )
         )

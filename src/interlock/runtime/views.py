@@ -28,11 +28,20 @@ class Views:
 
     async def refresh(self) -> View:
         """Read catalogue and policies as they are now."""
-        epoch, versions = await self._store.versions()
-        _, sources = await self._store.policies()
-        catalogue = Catalogue(self._defaults(versions), epoch)
+        catalogue = await self.catalogue()
+        epoch, sources = catalogue.epoch, await self.sources()
         self.current = View(catalogue, self.compile(sources, catalogue=catalogue), epoch)
         return self.current
+
+    async def catalogue(self, new: tuple[Registered, ...] = ()) -> Catalogue:
+        """The tools as the store has them now, with those that are about to be published."""
+        epoch, versions = await self._store.versions()
+        return Catalogue(self._defaults((*versions, *new)), epoch)
+
+    async def sources(self, wanted: tuple[PolicySource, ...] = ()) -> tuple[PolicySource, ...]:
+        """The policies in force once `wanted` are saved, which replace those of the tenants that they name."""
+        named = frozenset(each.tenant for each in wanted)
+        return (*(each for each in (await self._store.policies())[1] if each.tenant not in named), *wanted)
 
     def compile(self, sources: Iterable[PolicySource], *, catalogue: Catalogue | None = None) -> PolicySet:
         """These policies against the tools in view. Raises `PolicyInvalid`."""

@@ -1,0 +1,61 @@
+"""What the walk of a call carries from step to step: the proposal, the claimed call, and what a look-up found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from interlock.core.approval import Approval
+from interlock.core.budget import Amounts
+from interlock.core.call import Caller, ToolCall
+from interlock.core.catalogue import Catalogue
+from interlock.core.decision import Allow, Deny
+from interlock.core.frozen import frozen
+from interlock.core.observation import Observation
+from interlock.core.operation import Operation
+from interlock.core.outcome import Outcome
+from interlock.ports import Claim
+
+
+class Again(Enum):
+    """Why to look again: something CHANGED under the decision, or the call WAITED for another to end."""
+
+    CHANGED = 1
+    WAITED = 2
+
+
+@frozen
+class Proposal:
+    """One proposal on its way: how its operation comes to be, and until when it may be started.
+
+    `deadline_s` is on the event loop's clock. `grant` and `stored` are those of a resumed approval and its operation.
+    """
+
+    call: ToolCall
+    caller: Caller
+    operation: Callable[[Catalogue], Operation | Deny]
+    deadline_s: float
+    grant: Approval | None = None
+    stored: str | None = None
+    replaces: str | None = None
+
+
+@frozen
+class Claimed:
+    """A call that may run, once: what was decided, and the claim that proves it."""
+
+    operation: Operation
+    allow: Allow
+    claim: Claim
+    started_s: float
+    deadline_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a look-up found out about a call whose outcome was lost."""
+
+    outcome: Outcome
+    observation: Observation
+    spent: Amounts
