@@ -31,14 +31,18 @@ class SystemEntropy:
     def __init__(self) -> None:
         self._pool = b""
         self._next = 0
-        self._process = 0
+        os.register_at_fork(after_in_child=self._empty)
 
     def bytes(self, count: int) -> bytes:
         """So many unguessable bytes."""
         end = self._next + count
-        if end > len(self._pool) or self._process != os.getpid():
-            self._pool, self._process = os.urandom(max(count, _POOL_BYTES)), os.getpid()
+        if end > len(self._pool):
+            self._pool = os.urandom(max(count, _POOL_BYTES))
             self._next, end = 0, count
         taken = self._pool[self._next : end]
         self._next = end
         return taken
+
+    def _empty(self) -> None:
+        """A child process must not draw what its parent draws."""
+        self._pool, self._next = b"", 0
