@@ -32,8 +32,6 @@ class View:
 
     def told(self, deny: Deny, name: str, caller: Caller) -> Deny:
         """The refusal as this caller may hear it; an unknown name gets the nearest that the caller may call."""
-        if deny.tool is None and deny.code is not Code.TOOL_NOT_FOUND:
-            return deny
         told = mask(deny, name, visibility=self.visibility(deny.tool, caller))
         close: list[Json] = [*self._nearest(name, caller)] if told.code is Code.TOOL_NOT_FOUND else []
         return replace(told, details={"nearest": close}) if close else told

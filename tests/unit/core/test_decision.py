@@ -126,8 +126,10 @@ def test_the_same_key_for_something_else_is_a_conflict(change: dict[str, str], s
 
 
 @pytest.mark.requirement("IDEM-2")
-def test_what_is_still_running_is_not_started_again() -> None:
-    deny = refusal(OPERATION, facts(OPERATION, prior=prior(OPERATION, CallState.CLAIMED)))
+@pytest.mark.parametrize("observation", [None, b"{}"])
+def test_what_is_still_running_is_not_started_again(observation: bytes | None) -> None:
+    running = prior(OPERATION, CallState.CLAIMED, observation=observation)
+    deny = refusal(OPERATION, facts(OPERATION, prior=running))
     assert deny.code is Code.IDEMPOTENCY_IN_PROGRESS
     assert deny.details == {"operation_id": "op1"}
     assert deny.retry_after_s is not None

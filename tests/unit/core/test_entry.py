@@ -45,6 +45,10 @@ def test_the_chain_holds_no_name_and_no_digest_that_can_be_guessed() -> None:
     assert KEY.keyed("1") == KEY.keyed(b"1") == TenantKey.derive(b"m" * 32, "acme").keyed("1")
 
 
+def test_keyed_ids_do_not_change_between_versions_of_interlock() -> None:
+    assert (KEY.mark, KEY.keyed("1")) == ("db0a8a9e0b2a3330e205088630dacb86", "fe125e906310493fe3031c4a7ec06613")
+
+
 @pytest.mark.parametrize("record", [{}, {"subject": None}, {"subject": ""}])
 def test_an_event_about_nothing_has_no_id_in_the_chain(record: dict[str, object]) -> None:
     found = made(record)

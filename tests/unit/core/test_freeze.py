@@ -61,6 +61,13 @@ def test_defaults_and_trusted_values_are_in_what_runs() -> None:
 
 
 @pytest.mark.requirement("CALL-5")
+def test_a_default_never_stands_in_for_a_trusted_value() -> None:
+    schema: Json = {"type": "object", "properties": {"tenant_id": {"type": "string", "default": "globex"}}}
+    of = tool("list", Effect.READ, resource=None, parameters=PARAMETERS[:1], input_schema=Document.of(schema))
+    assert operation("{}", of=of).values == {"tenant_id": "acme"}
+
+
+@pytest.mark.requirement("CALL-5")
 @pytest.mark.parametrize("name", ["tenant_id", "who", "owner", "region"])
 def test_a_value_that_the_model_supplies_for_a_trusted_parameter_is_refused(name: str) -> None:
     found = unfrozen({name: "eu"}, of=INJECTED, by=IN_EU)
@@ -124,6 +131,13 @@ def test_an_integer_keeps_its_value_from_text_to_what_runs(number: int) -> None:
     assert frozen.values["count"] == number
     assert f'"count":{number},'.encode() in frozen.arguments
     assert decode(frozen.arguments) == frozen.values
+
+
+@pytest.mark.requirement("CALL-7", "CALL-3")
+def test_what_policy_and_handler_read_has_the_types_of_what_was_hashed() -> None:
+    frozen = operation('{"draft_id":"r1","count":2.0}')
+    assert type(frozen.values["count"]) is int
+    assert canonical(dict(frozen.values)) == frozen.arguments
 
 
 @pytest.mark.requirement("CALL-7")

@@ -81,7 +81,9 @@ def test_an_operation_is_not_thawed_for_anyone_else(other: Principal) -> None:
 @pytest.mark.requirement("CALL-7", "APR-2")
 @pytest.mark.parametrize("change", [{"description": "Other."}, {"version": "2"}])
 def test_an_operation_of_another_tool_version_is_not_thawed(change: dict[str, str]) -> None:
-    assert code(seal(operation()), catalogue(tool(**change))) is Code.APPROVAL_MISMATCH  # type: ignore[arg-type]
+    found = thaw(seal(operation()), catalogue(tool(**change)))  # type: ignore[arg-type]
+    assert isinstance(found, Deny)
+    assert (found.code, found.message) == (Code.APPROVAL_MISMATCH, "save_draft has changed since.")
 
 
 @pytest.mark.parametrize("state", CLOSED)

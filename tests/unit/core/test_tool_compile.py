@@ -4,12 +4,14 @@ from typing import Annotated
 
 import pytest
 
-from interlock.core.canonical import decode
+from interlock.core.canonical import Json, decode
 from interlock.core.catalogue import Lifecycle
 from interlock.core.errors import SchemaInvalid, SpecInvalid
-from interlock.core.tool import Document, ToolSpec, spec_digest
-from interlock.core.tool_compile import compile_tool
+from interlock.core.tool import Document, Parameter, ToolSpec, spec_digest
+from interlock.core.tool_compile import compile_tool, without
 from interlock.declare import Arg, tool
+from tests.unit.core.call_cases import SCHEMA
+from tests.unit.core.call_cases import spec as draft_spec
 
 
 @tool(effect="write")
@@ -58,3 +60,22 @@ def test_an_input_schema_that_is_no_object_schema_is_refused(schema: object) -> 
 def test_a_malformed_schema_is_refused() -> None:
     with pytest.raises(SchemaInvalid):
         compile_tool(with_schema({"type": "object", "properties": {"a": {"type": "strin"}}}))
+
+
+def test_sensitive_places_are_those_that_schema_or_parameter_mark() -> None:
+    texts: dict[str, Json] = {"a": {"type": "string", "writeOnly": True}, "b": {"type": "string"}, "c": {}}
+    parameters = (Parameter("b", sensitive=True),)
+    schema = Document.of({"type": "object", "properties": texts})
+    assert compile_tool(draft_spec(input_schema=schema, parameters=parameters, resource=None)).sensitive == {"/a", "/b"}
+
+
+@pytest.mark.requirement("TOOL-4")
+def test_a_schema_without_injected_parameters_is_shown_as_it_is() -> None:
+    assert decode(compile_tool(draft_spec()).model_schema) == SCHEMA
+    assert without({"type": "object"}, names=frozenset({"x"})) == {"type": "object"}
+
+
+def test_an_output_schema_that_is_none_makes_no_tool() -> None:
+    with pytest.raises(SpecInvalid, match="output schema"):
+        compile_tool(draft_spec(output_schema=Document.of("string")))
+    assert compile_tool(draft_spec(output_schema=Document.of(True))).output is not None
