@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from interlock.core.approval import Approval, ApprovalState
 from interlock.doors.cli.answer import Answer, note
 from interlock.doors.cli.faults import problem, refusal
-from interlock.doors.cli.shown import as_document, fields, moment, rows, visible
+from interlock.doors.cli.shown import as_document, fields, moment, pretty, rows, visible
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
-    from interlock.core.approval import Approval
     from interlock.core.canonical import Json
     from interlock.core.decision import Deny
     from interlock.core.observation import Observation
@@ -32,7 +32,6 @@ async def list_approvals(
     *, all_: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False
 ) -> Answer:
     """Show what waits for a decision, oldest first."""
-    from interlock.core.approval import ApprovalState
     from interlock.doors.cli.session import opened
 
     async with opened() as session:
@@ -72,7 +71,6 @@ async def approve(
     run: Annotated[bool, typer.Option("--run", help="Let it run at once when it is granted.")] = False,
 ) -> Answer:
     """Approve one operation, after showing it whole."""
-    from interlock.core.approval import ApprovalState
     from interlock.core.decision import Deny
     from interlock.doors.cli.session import confirmed, opened
 
@@ -124,38 +122,60 @@ async def edit(
 @verb(app, "resume")
 async def resume(approval_id: Id) -> Answer:
     """Let run what was approved: the stored operation, for who asked for it, once."""
+    from interlock.core.errors import ApprovalUnknown
     from interlock.doors.cli.session import opened
 
     async with opened() as session:
-        return _ran(await session.gate.approvals.resume(approval_id, by=session.by))
+        try:
+            return _ran(await session.gate.approvals.resume(approval_id, by=session.by))
+        except ApprovalUnknown:
+            return _missing()
+
+
+@verb(app, "reveal")
+async def reveal(approval_id: Id) -> Answer:
+    """Show the whole arguments, secrets included, to one who may decide. That they were shown is on record."""
+    from interlock.core.canonical import decode
+    from interlock.core.decision import Deny
+    from interlock.doors.cli.session import opened
+
+    async with opened() as session:
+        found = await session.gate.approvals.reveal(approval_id, by=session.by)
+    if isinstance(found, Deny):
+        return _refused(found)
+    arguments = decode(found)
+    return Answer({"arguments": arguments}, pretty(arguments))
 
 
 def _ran(seen: Observation | Deny) -> Answer:
     from interlock.core.decision import Deny
     from interlock.doors.cli.observed import answer_of
 
-    return refusal(seen, next_step=LIST) if isinstance(seen, Deny) else answer_of(seen)
+    return _refused(seen) if isinstance(seen, Deny) else answer_of(seen)
 
 
 def _decided(found: Approval | Deny) -> Answer:
     from interlock.core.decision import Deny
-    from interlock.core.refusals import Code
 
     if isinstance(found, Deny):
-        return refusal(found, next_step=OTHER if found.code is Code.PERMISSION_DENIED else LIST)
+        return _refused(found)
     step = _next(found)
     text = f"{visible(found.id)} is {found.state.value}." + (f"\nNext: {visible(step)}" if step else "")
     return Answer({**_document(found), "next": step}, text)
 
 
+def _refused(deny: Deny) -> Answer:
+    from interlock.core.refusals import Code
+
+    return refusal(deny, next_step=OTHER if deny.code is Code.PERMISSION_DENIED else LIST)
+
+
 def _next(found: Approval) -> str:
-    match found.state.value:
-        case "granted":
-            return f"`interlock approvals resume {found.id}` lets it run, until {moment(found.expires_at_us)}."
-        case "pending":
-            return f"It takes more: {_takes(found)}; {len(found.votes)} decided so far."
-        case _:
-            return ""
+    if found.state is ApprovalState.GRANTED:
+        return f"`interlock approvals resume {found.id}` lets it run, until {moment(found.expires_at_us)}."
+    if found.state is ApprovalState.PENDING:
+        return f"It takes more: {_takes(found)}; {len(found.votes)} decided so far."
+    return ""
 
 
 def _missing() -> Answer:

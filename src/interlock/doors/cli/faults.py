@@ -21,6 +21,7 @@ _NEXT = {
     "SchemaInvalid": "Change the tool's schema, then `interlock tools check`.",
     "VersionExists": 'Give the tool a new version, such as @tool(version="2", ...): what is published never changes.',
     "ToolUnknown": "`interlock tools list --all` shows which tools there are.",
+    "ApprovalUnknown": "`interlock approvals list --all` shows which there are.",
     "PolicyInvalid": "Change the policy, then `interlock policy check`.",
     "RedactionInvalid": "Use a secret of at least six characters.",
     "StoreClosed": "Run the command again; `interlock doctor` says whether the store is whole.",

@@ -99,6 +99,14 @@ def test_edited_arguments_are_asked_for_afresh(cli: Cli, project: Path, waiting:
     assert "Good evening." in cli("approvals", "show", ran.document["approval_id"]).out
 
 
+def test_secrets_are_shown_to_who_may_decide_and_that_is_on_record(cli: Cli, project: Path, waiting: str) -> None:
+    ran = cli("approvals", "reveal", waiting, "--as", "second", "--json")
+    assert ran.document["arguments"] == {"title": "hello", "text": "Good morning."}
+    assert cli("approvals", "reveal", waiting).code == 3
+    kinds = [each["kind"] for each in cli("audit", "query", "--json").document["records"]]
+    assert kinds.count("secret.revealed") == 1
+
+
 def test_what_waits_is_listed_and_what_is_decided_only_when_asked_for(cli: Cli, waiting: str) -> None:
     assert waiting in cli("approvals", "list").out
     cli("approvals", "decline", waiting, "--as", "second")
@@ -106,7 +114,9 @@ def test_what_waits_is_listed_and_what_is_decided_only_when_asked_for(cli: Cli, 
     assert waiting in cli("approvals", "list", "--all").out
 
 
-@pytest.mark.parametrize("verb", [("show",), ("approve",), ("decline",), ("withdraw",), ("resume",), ("edit", "{}")])
+@pytest.mark.parametrize(
+    "verb", [("show",), ("approve",), ("decline",), ("withdraw",), ("resume",), ("reveal",), ("edit", "{}")]
+)
 def test_an_approval_that_is_not_there_is_refused_with_where_to_look(
     cli: Cli, project: Path, verb: tuple[str, ...]
 ) -> None:

@@ -44,6 +44,13 @@ def test_policies_are_put_in_force_where_there_are_none_and_changed_by_save_alon
     assert "No policy lets this person call any tool" in cli("tools", "list").out
 
 
+def test_a_project_elsewhere_is_named_by_its_folder(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert cli("tools", "list").code == 1
+    assert "read_note" in cli("tools", "list", "--project", str(project)).out
+    assert (project / "interlock.db").exists()
+
+
 @pytest.mark.requirement("DOOR-6")
 def test_only_those_whom_the_project_names_can_act(cli: Cli, project: Path) -> None:
     ran = cli("tools", "list", "--as", "secnd", "--json")
