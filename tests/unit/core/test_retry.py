@@ -50,7 +50,7 @@ def test_back_off_doubles_up_to_its_limit_with_full_jitter_above_a_floor(attempt
 
 def test_the_tools_own_wish_is_kept_but_never_shortens_the_back_off() -> None:
     wish = Failed(Code.TOOL_ERROR, "429", retryable=True, retry_after_s=7.0)
-    past = Failed(Code.TOOL_ERROR, "429", retryable=True, retry_after_s=0.0)
+    past = Failed(Code.TOOL_ERROR, "429", retryable=True, retry_after_s=0.001)
     assert wait_s(RULE, wish, attempt=1, jitter=0.5) == 7.0
     assert wait_s(RULE, past, attempt=1, jitter=0.5) > 0.05
 

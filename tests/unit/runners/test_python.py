@@ -147,6 +147,29 @@ async def test_a_cancellation_of_its_own_is_the_tools_fault_and_harms_no_sibling
     assert outcomes == [ok, failed, ok]
 
 
+async def test_a_cancellation_by_the_caller_reaches_the_handler_and_gets_out() -> None:
+    begun, stopped = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="write")
+    async def wait() -> None:
+        """Wait to be stopped."""
+        begun.set()
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            stopped.set()
+
+    async def call() -> Attempt:
+        return await runner_of(wait).run(invocation_of(wait))
+
+    task = asyncio.create_task(call())
+    await begun.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert stopped.is_set()
+
+
 async def test_a_handler_that_asks_the_interpreter_to_exit_only_fails() -> None:
     @tool(effect="read")
     def leave() -> None:
