@@ -5,8 +5,9 @@ The two never mix: `ToolCall` holds what a model said, `Caller` what the authent
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from interlock.core.frozen import frozen
@@ -85,3 +86,18 @@ class ToolCall:
     name: str
     arguments: str | bytes | Mapping[str, object] | None = None
     expectation: str | None = None
+
+
+_UNSTORABLE = re.compile("[\\x00\\ud800-\\udfff]")
+
+
+def legible(call: ToolCall) -> ToolCall:
+    """The same call with texts that can be recorded: NUL, and half of a surrogate pair, become U+FFFD."""
+    if _UNSTORABLE.search(f"{call.id}{call.name}{call.expectation or ''}") is None:
+        return call
+    return replace(
+        call,
+        id=_UNSTORABLE.sub("\ufffd", call.id),
+        name=_UNSTORABLE.sub("\ufffd", call.name),
+        expectation=None if call.expectation is None else _UNSTORABLE.sub("\ufffd", call.expectation),
+    )

@@ -16,7 +16,7 @@ from typing import TypeVar, assert_never
 
 from interlock.core.approval import Approval
 from interlock.core.budget import NOTHING, Amounts
-from interlock.core.call import Caller, Principal, ToolCall
+from interlock.core.call import Caller, Principal, ToolCall, legible
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose
 from interlock.core.effect import CallState, Effect
@@ -37,6 +37,7 @@ from interlock.runtime.execute import Executor, Flight
 from interlock.runtime.faults import report
 from interlock.runtime.intents import approval_of, intent_of, stored_of
 from interlock.runtime.look import Asked, Looker
+from interlock.runtime.ongoing import Ongoing
 from interlock.runtime.proposal import Again, Claimed, Found, Proposal
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
@@ -66,7 +67,7 @@ class Gate:
         self._executor = Executor(world, records.redactor, late=self._note_late)
         # Who approves sees all but what is known or marked to be secret.
         self._approver = Redactor(settings.secrets, vocabulary=NO_VOCABULARY)
-        self._running: dict[str, asyncio.Event | None] = {}
+        self._ongoing = Ongoing()
         self._owned: set[asyncio.Task[None]] = set()
 
     async def call(
@@ -86,7 +87,7 @@ class Gate:
 
         `replaces` is the id of an approval whose arguments an approver edited into this call's.
         """
-        deadline_s = self._deadline_s(caller)
+        call, deadline_s = legible(call), self._deadline_s(caller)
         return await self._walk(
             Proposal(call, caller, lambda catalogue: propose(call, caller, catalogue), deadline_s, replaces=replaces)
         )
@@ -97,6 +98,10 @@ class Gate:
         """Decide a stored operation anew with the approval it was given, and run it once."""
         deadline_s = self._deadline_s(caller)
         return await self._walk(Proposal(call, caller, operation, deadline_s, approval, approval.operation_id))
+
+    def is_operation(self, call: ToolCall, caller: Caller) -> bool:
+        """Whether the arguments make an operation at all; nothing is recorded."""
+        return isinstance(propose(call, caller, self._views.current.catalogue), Operation)
 
     async def refuse(self, call: ToolCall, caller: Caller, deny: Deny) -> Observation:
         """Refuse a call for a reason that lies outside it, such as its place in a batch."""
@@ -129,9 +134,9 @@ class Gate:
 
     async def close(self) -> None:
         """Wait until every claimed call is settled."""
-        while self._owned or self._running:
-            ends = [asyncio.create_task(self._ending(each).wait()) for each in self._running]
-            await asyncio.wait([*self._owned, *ends])
+        await self._ongoing.drain()
+        while self._owned:
+            await asyncio.wait(self._owned)
         await self._executor.close()
 
     # --- the walk -----------------------------------------------------------------------------------------------------
@@ -181,7 +186,7 @@ class Gate:
         fused = operation.spec.effect is Effect.READ and not operation.spec.external and allow.grant is None
         event = None if fused else self._records.claimed(operation, allow, operation_id)
         claiming = self._world.calls.claim(intent_of(operation, facts, allow, claim=claim, event=event, view=view))
-        self._running.setdefault(operation_id, None)
+        self._ongoing.begin(operation_id)
         try:
             taken = await (claiming if fused else self._despite_cancellation(claiming, claimed, proposal))
         except asyncio.CancelledError:
@@ -189,11 +194,11 @@ class Gate:
                 self._own(self._let_go(claimed, proposal, self._written(claim)))
             raise
         except Exception:
-            self._ended(operation_id)
+            self._ongoing.end(operation_id)
             raise
         if isinstance(taken, Claim):
             return await self._run(replace(claimed, claim=taken))
-        self._ended(operation_id)
+        self._ongoing.end(operation_id)
         if taken is NotClaimed.EPOCH:
             await self._views.refresh()
         return Again.CHANGED
@@ -202,19 +207,18 @@ class Gate:
         """Execute and settle. A cancelled call is settled all the same, by a task that the gate owns."""
         operation_id = claimed.claim.operation_id
         flight = Flight(claimed.deadline_s)
-        self._running.setdefault(operation_id, None)
         try:
             outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
         except asyncio.CancelledError:
             self._own(self._settle_cut_off(claimed, flight))
             raise
         except Exception:
-            self._ended(operation_id)
+            self._ongoing.end(operation_id)
             raise
         try:
             return await self._settle(claimed, outcome, flight)
         finally:
-            self._ended(operation_id)
+            self._ongoing.end(operation_id)
 
     async def _settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
         """Write what came of it, then release the observation."""
@@ -287,28 +291,11 @@ class Gate:
         """Whether another try before the deadline may go better; if so, waits for the moment."""
         left_s = proposal.deadline_s - self._world.clock.monotonic_s()
         if deny.code is Code.IDEMPOTENCY_IN_PROGRESS:
-            return await self._end_of(str(deny.details.get("operation_id")), left_s)
+            return await self._ongoing.wait_for(str(deny.details.get("operation_id")), within_s=left_s)
         if deny.code is not Code.RATE_LIMITED or deny.retry_after_s is None or deny.retry_after_s >= left_s:
             return False
         await self._world.clock.sleep(max(deny.retry_after_s, WAIT_MIN_S))
         return True
-
-    async def _end_of(self, operation_id: str, left_s: float) -> bool:
-        """Wait for a call that runs in this process; False where it does not, or not in time."""
-        if operation_id not in self._running:
-            return False
-        return await _within(self._ending(operation_id).wait(), left_s)
-
-    def _ending(self, operation_id: str) -> asyncio.Event:
-        ended = self._running.get(operation_id)
-        if ended is None:
-            ended = self._running[operation_id] = asyncio.Event()
-        return ended
-
-    def _ended(self, operation_id: str) -> None:
-        ended = self._running.pop(operation_id, None)
-        if ended is not None:
-            ended.set()
 
     # --- cancellation: what is claimed is settled all the same -------------------------------------------------------
 
@@ -316,7 +303,7 @@ class Gate:
         try:
             await self._settle(claimed, cut_off(claimed.operation, dispatched=flight.dispatched), flight)
         finally:
-            self._ended(claimed.claim.operation_id)
+            self._ongoing.end(claimed.claim.operation_id)
 
     async def _despite_cancellation(
         self, claiming: Coroutine[object, object, Claim | NotClaimed], claimed: Claimed, proposal: Proposal
@@ -333,12 +320,14 @@ class Gate:
         """The waiter was cancelled while its claim was being written: settle, or at least record, that nothing ran."""
         try:
             taken = await claiming
-            if isinstance(taken, Claim):
-                await self._settle_cut_off(replace(claimed, claim=taken), Flight(claimed.deadline_s))
-            else:
-                await self._note_cancelled(proposal)
-        finally:
-            self._ended(claimed.claim.operation_id)
+        except Exception:
+            self._ongoing.end(claimed.claim.operation_id)
+            raise
+        if isinstance(taken, Claim):
+            await self._settle_cut_off(replace(claimed, claim=taken), Flight(claimed.deadline_s))
+        else:
+            self._ongoing.end(claimed.claim.operation_id)
+            await self._note_cancelled(proposal)
 
     async def _written(self, claim: Claim) -> Claim | NotClaimed:
         """Whether the claim of a read was written; nobody else claims the same one."""
@@ -389,12 +378,3 @@ class Gate:
 
     def _new_id(self) -> str:
         return self._world.entropy.bytes(16).hex()
-
-
-async def _within(wait: Coroutine[object, object, object], left_s: float) -> bool:
-    """Whether it came to pass in time."""
-    try:
-        await asyncio.wait_for(wait, max(0.0, left_s))
-    except TimeoutError:
-        return False
-    return True

@@ -1,10 +1,12 @@
 """What a model said, and what is trusted about who let it say so, never mix."""
 
+import json
 from dataclasses import fields, replace
 
 import pytest
 
-from interlock.core.call import Caller, Principal, ToolCall
+from interlock import Gate, tool
+from interlock.core.call import Caller, Principal, ToolCall, legible
 from interlock.core.operation import Operation
 from tests.unit.core.call_cases import BY_ALICE, SAVE, operation, proposed
 
@@ -39,6 +41,44 @@ def test_a_call_needs_only_a_principal() -> None:
     caller = Caller(BY_ALICE.principal)
     assert (caller.run, caller.task, caller.key) == (None, None, None)
     assert operation(by=caller, of=SAVE).key is None
+
+
+@pytest.mark.requirement("CALL-8")
+@pytest.mark.parametrize("broken", ["a\ud800", "\udfffa", "a\x00"])
+@pytest.mark.parametrize("field", ["id", "name", "expectation"])
+def test_text_that_cannot_be_recorded_is_made_so_that_it_can(field: str, broken: str) -> None:
+    call = legible(proposed(**{field: broken}))
+    assert "\ufffd" in getattr(call, field)
+    assert getattr(call, field).encode()
+    assert replace(call, **{field: "x"}) == proposed(**{field: "x"})
+
+
+def test_text_that_can_be_recorded_stays_as_it_is() -> None:
+    call = proposed(name="ünïcödé 😀")
+    assert legible(call) is call
+
+
+@pytest.mark.requirement("CALL-8")
+@pytest.mark.parametrize(
+    "call",
+    [
+        ToolCall("c1", "pi\ud800ng", "{}"),
+        ToolCall("c\ud800", "ping", "{}"),
+        ToolCall("c1", "ping", "{}", "\ud800"),
+        ToolCall("c1", "ping", '{"x":"\ud800"}'),
+    ],
+)
+async def test_a_proposal_with_broken_text_gets_its_observation_too(call: ToolCall) -> None:
+    async with Gate.open(":memory:", tools=[ping]) as gate:
+        seen = await gate.call(call, principal=BY_ALICE.principal)
+    assert seen.status.is_terminal
+    assert json.dumps(seen.to_json(), ensure_ascii=False).encode()
+
+
+@tool(effect="read")
+async def ping() -> str:
+    """Answer."""
+    return "pong"
 
 
 def _decisive(of: Operation) -> tuple[object, ...]:
