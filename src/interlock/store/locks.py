@@ -55,8 +55,10 @@ class FileLock:
         fcntl.flock(self._file, fcntl.LOCK_UN)
 
     def close(self) -> None:
-        """Let go of it for good."""
-        os.close(self._file)
+        """Let go of it for good; once closed it stays so."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
 
     def _try(self, how: int) -> bool:
         try:
@@ -123,7 +125,8 @@ class Bell:
 class Presence:
     """This process at one database: sole or sharing, alive for as long as it runs."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, patience_s: float = PATIENCE_S) -> None:
+        self._patience_s = patience_s
         for part in (folder, folder / "owners", folder / "chains"):
             part.mkdir(mode=0o700, exist_ok=True)
         self.bell = Bell(folder)
@@ -145,13 +148,13 @@ class Presence:
     def share(self) -> None:
         """Let others in, or be let in. Raises `StoreError` where the sole process does not answer."""
         self.sole = False
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + self._patience_s
         ring = 0.0
         while not self._mode.try_shared():
             self._shares = False
             now = time.monotonic()
             if now >= deadline:
-                raise StoreError(f"another process holds the store alone and did not answer for {PATIENCE_S:.0f} s")
+                raise StoreError(f"the process that holds the store alone did not answer for {self._patience_s:g} s")
             if now >= ring:
                 self.bell.ring()
                 ring = now + _RING_S
@@ -189,6 +192,12 @@ class Presence:
         lock.exclusive()
         self._held.append(lock)
         self._owner = owner
+
+    def sweep(self) -> None:
+        """Remove what dead owners left. Only in turn: an owner that has its file but not yet its lock looks dead."""
+        for file in (self._folder / "owners").iterdir():
+            if not self.is_alive(int(file.name)):
+                file.unlink(missing_ok=True)
 
     def is_alive(self, owner: int) -> bool:
         """Whether the process that is this owner still runs."""

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import apsw
 
 from interlock.core.approval import Approval
-from interlock.core.budget import Amounts, Reservation
 from interlock.core.chain import Receipt
 from interlock.core.decision import Prior
 from interlock.core.effect import CallState
@@ -25,7 +24,7 @@ from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, settled_s
 from interlock.store.sqlite_approvals import stored_approval, use_approvals
 from interlock.store.sqlite_books import stored_run, stored_usage
 from interlock.store.sqlite_db import Db, Row
-from interlock.store.sqlite_desk import Desk, Place
+from interlock.store.sqlite_desk import Desk, Place, Standing
 
 
 @dataclass(slots=True)
@@ -59,9 +58,13 @@ def claim(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
         return NotClaimed.BUDGET
     if not _insert_claimed(desk, intent=intent):
         return NotClaimed.KEY
+    rowid = desk.db.connection.last_insert_rowid()
     _finish_claim(desk, intent=intent, approval=approval)
     desk.books.enter(usage)
     join_ceiling(desk, intent=intent)
+    desk.claimed[operation.tenant, operation.id] = Standing(
+        rowid, CallState.CLAIMED, FIRST_FENCE, operation.run, intent.reservations
+    )
     return Claim(operation.id, operation.tenant, FIRST_FENCE)
 
 
@@ -177,31 +180,31 @@ def settle(desk: Desk, *, settlement: Settlement) -> Receipt | None:
 
 
 def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Receipt | None:
-    row = desk.db.one("select_claim", *place)
+    standing = desk.claimed.get(place) or _standing(desk.db, place=place)
     state = None
-    if row is not None and row[2] == settlement.claim.fence:
-        state = settled_state(CallState(row[1]), what=settlement.what)
-    if row is None or state is None:
+    if standing is not None and standing.fence == settlement.claim.fence:
+        state = settled_state(standing.state, what=settlement.what)
+    if standing is None or state is None:
         return None
-    rowid, _, _, run, held = row
-    holds = read_holds(held)
-    kept = kept_while_unknown(holds) if state is CallState.UNKNOWN else ()
-    desk.books.load(holds)
+    kept = kept_while_unknown(standing.holds) if state is CallState.UNKNOWN else None
+    desk.books.load(standing.holds)
     desk.db.run(
-        "settle_call", state, settlement.at_us, state is not CallState.RELEASED, write_holds(kept),
-        write_labels(settlement.labels), _seal(desk.db, place=place, data=settlement.observation), rowid,
+        "settle_call", state, settlement.at_us, state is not CallState.RELEASED, write_holds(kept or ()),
+        write_labels(settlement.labels), _seal(desk.db, place=place, data=settlement.observation), standing.rowid,
     )
     receipt = desk.chain.append(settlement.event)
-    _count(desk, holds=holds, kept=kept if state is CallState.UNKNOWN else None, spent=settlement.spent)
-    _join_run(desk, place=place, run=run, labels=settlement.labels)
+    desk.claimed.pop(place, None)
+    if kept is None:
+        desk.books.settle(standing.holds, spent=settlement.spent)
+    else:
+        desk.books.exchange(standing.holds, kept=kept)
+    _join_run(desk, place=place, run=standing.run, labels=settlement.labels)
     return receipt
 
 
-def _count(desk: Desk, *, holds: tuple[Reservation, ...], kept: tuple[Reservation, ...] | None, spent: Amounts) -> None:
-    if kept is None:
-        desk.books.settle(holds, spent=spent)
-    else:
-        desk.books.exchange(holds, kept=kept)
+def _standing(db: Db, *, place: Place) -> Standing | None:
+    row = db.one("select_claim", *place)
+    return None if row is None else Standing(row[0], CallState(row[1]), row[2], row[3], read_holds(row[4]))
 
 
 def _settle_fused(desk: Desk, *, intent: Intent, settlement: Settlement) -> Receipt | None:

@@ -28,6 +28,12 @@ class Db:
         self.connection = apsw.Connection(str(path))
         self.seal = seal
         self.connection.set_busy_timeout(_BUSY_MS)
+        try:
+            self._set_up()
+        except apsw.NotADBError as other:
+            raise StoreError("the file is not a database of Interlock") from other
+
+    def _set_up(self) -> None:
         # A commit that was answered survives the loss of power: each one syncs the log.
         self.connection.execute("PRAGMA synchronous = FULL")
         # A hot page is copied back once for all of its changes in so many pages of log (32 MB).
@@ -81,11 +87,8 @@ def prepare(db: Db) -> None:
     Raises `StoreNewer` where a newer Interlock wrote it, `StoreError` where the file is something else.
     """
     connection = db.connection
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("BEGIN IMMEDIATE")
-    except apsw.NotADBError as other:
-        raise StoreError("the file is not a database of Interlock") from other
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
     try:
         _migrate(connection)
         connection.execute("COMMIT")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from interlock.core.budget import Reservation
+from interlock.core.effect import CallState
 from interlock.ports import Intent
 from interlock.store.locks import Presence
 from interlock.store.sqlite_books import SqliteBooks
@@ -14,9 +16,24 @@ Place = tuple[str, str]
 """Tenant and operation id."""
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a call stands, as far as settling it has to know: from this process's own claim, or read from its row."""
+
+    rowid: int
+    state: CallState
+    fence: int
+    run: str | None
+    holds: tuple[Reservation, ...]
+
+
 @dataclass(slots=True)
 class Desk:
-    """What ops work with. `fused` are the reads that are held in memory alone, by tenant and operation id."""
+    """What ops work with.
+
+    `fused` are the reads that are held in memory alone, `claimed` the claims that this process has made and will
+    settle, which nobody else can change while it lives. Both by tenant and operation id.
+    """
 
     db: Db
     books: SqliteBooks
@@ -25,3 +42,4 @@ class Desk:
     owner: int
     epoch: int = 0
     fused: dict[Place, Intent] = field(default_factory=dict)
+    claimed: dict[Place, Standing] = field(default_factory=dict)

@@ -60,6 +60,7 @@ def _move_in(db: Db, *, presence: Presence, chain: str, reader: Db) -> Opened:
     row = db.one("insert_owner", own.id)
     if row is None:
         raise StoreError("the store has no place for this process")
+    presence.sweep()
     presence.be_owner(row[0])
     desk = Desk(db, SqliteBooks(reader), own, presence, row[0], sqlite_catalogue.epoch(db))
     db.connection.execute("COMMIT")

@@ -1,0 +1,33 @@
+"""The store in memory: what it adds to the contract that it holds (tests/contract)."""
+
+import pytest
+
+from interlock.core.effect import CallState
+from interlock.core.journal import RECORD, AuditQuery
+from interlock.store.memory import MemoryStore
+from interlock.testing.store_contract_shared import claimed
+from interlock.testing.store_values import NOW_US, TENANT, Values
+
+
+async def test_abandoned_calls_are_orphaned_as_if_their_process_had_died() -> None:
+    store, values = MemoryStore(), Values()
+    await claimed(store, intent=values.intent())
+    store.abandon()
+    (found,) = await store.open_calls()
+    assert (found.state, found.orphaned) == (CallState.CLAIMED, True)
+    assert await store.take_over(found, values.event()) is not None
+    assert not (await store.open_calls())[0].orphaned
+
+
+@pytest.mark.requirement("AUD-2")
+async def test_its_chain_is_named_by_whoever_makes_it() -> None:
+    receipt = await MemoryStore(chain="here").append(Values().event())
+    assert receipt.chain == "here"
+
+
+async def test_retention_leaves_what_is_newer() -> None:
+    store, values = MemoryStore(), Values()
+    await store.append(values.event())
+    await store.purge(NOW_US)
+    (found,) = await store.records(AuditQuery(tenant=TENANT))
+    assert [payload.name for payload in found.payloads] == [RECORD, "result"]
