@@ -6,36 +6,41 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
 from interlock.doors.cli.faults import problem
-from interlock.doors.cli.verb import verb
+from interlock.doors.cli.verb import line, verb
 
 app = typer.Typer()
 
 DEMO = Path("examples/research-agent/main.py")
-BENCH = Path("benchmarks")
+BENCH = Path("benchmarks/__main__.py")
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
+Passed = Annotated[list[str] | None, typer.Argument(metavar="[-- OPTIONS]", help="Passed on, after two dashes.")]
+
+
 @verb(app, "demo")
-async def demo() -> Answer:
+async def demo(options: Passed = None) -> Answer:
     """Run the example that comes with the source."""
     path = in_checkout(DEMO)
     if path is None:
         return _not_here("The demonstration", DEMO)
-    return _ended(path, [str(path)])
+    # The working directory stays the caller's: paths among the options are theirs.
+    return run_program([str(path), *(options or ())], folder=None, out=_out())
 
 
 @verb(app, "bench")
-async def bench() -> Answer:
+async def bench(options: Passed = None) -> Answer:
     """Run the benchmarks that come with the source."""
     path = in_checkout(BENCH)
-    if path is None or not (path / "__main__.py").exists():
+    if path is None:
         return _not_here("The benchmarks", BENCH)
-    return _ended(path, ["-m", path.name])
+    return run_program(["-m", path.parent.name, *(options or ())], folder=path.parents[1], out=_out())
 
 
 def in_checkout(below: Path, *, package: Path = PACKAGE) -> Path | None:
@@ -45,13 +50,16 @@ def in_checkout(below: Path, *, package: Path = PACKAGE) -> Path | None:
     return found if package.parent.name == "src" and found.exists() else None
 
 
-def _ended(path: Path, arguments: Sequence[str]) -> Answer:
-    """Run it in the checkout. Its output is for people, so it goes to standard error where a program reads ours."""
+def run_program(arguments: Sequence[str], *, folder: Path | None, out: int | None) -> Answer:
+    """Run this Python with these arguments and wait. `out` is the file that its output goes to (None: ours)."""
     command = [sys.executable, *arguments]
-    root = in_checkout(Path())
-    code = subprocess.run(command, cwd=root, stdout=sys.stderr.fileno(), check=False).returncode
-    text = f"{path.name} ended with {code}."
-    return Answer({"path": str(path), "exit_code": code}, text, PROBLEM if code else DONE)
+    code = subprocess.run(command, cwd=folder, stdout=out, check=False).returncode
+    return Answer({"command": [*command], "exit_code": code}, f"It ended with {code}.", PROBLEM if code else DONE)
+
+
+def _out() -> int | None:
+    """Where a program reads our one document, what is for people goes to standard error."""
+    return sys.stderr.fileno() if line().json else None
 
 
 def _not_here(what: str, path: Path) -> Answer:

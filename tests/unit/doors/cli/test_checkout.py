@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.doors.cli import checkout
-from interlock.doors.cli.checkout import BENCH, DEMO, in_checkout
+from interlock.doors.cli.checkout import BENCH, DEMO, in_checkout, run_program
 from tests.unit.doors.cli.conftest import Cli
 
 
@@ -30,7 +30,7 @@ def test_it_runs_with_this_python_and_says_how_it_ended(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], code: int, ends: int
 ) -> None:
     script = tmp_path / "main.py"
-    script.write_text(f"import sys; print('for people'); sys.exit({code})")
-    answer = checkout._ended(script, [str(script)])
+    script.write_text("import sys; print(sys.argv[1:]); sys.exit(int(sys.argv[1]))")
+    answer = run_program([str(script), str(code)], folder=tmp_path, out=2)
     assert (answer.exit_code, answer.document["exit_code"]) == (ends, code)
-    assert capfd.readouterr() == ("", "for people\n")
+    assert capfd.readouterr() == ("", f"['{code}']\n")
