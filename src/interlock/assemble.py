@@ -118,13 +118,8 @@ class Gate(Walk):
             spec = tool.spec()
             self._python.bind(spec, functions=tool.functions)
             specs.append(spec)
-        sources = (
-            read_policies(policies)
-            if isinstance(policies, str | Path)
-            else policies
-            if policies is None
-            else tuple(policies)
-        )
+        sources = read_policies(policies) if isinstance(policies, str | Path) else policies
+        sources = None if sources is None else tuple(sources)
         await self.catalogue.register(specs, by=self._host, under=sources)
         if sources is not None:
             await self.policies.save(sources, by=self._host)

@@ -105,11 +105,12 @@ class ApprovalDesk:
         refused = self._may_not(approval, by)
         if refused is not None:
             return refused
-        replaced = await self._step(approval, ApprovalEvent.VOID, EventKind.APPROVAL_VOID, by=by, note="edited")
-        if isinstance(replaced, Deny):
-            return replaced
         call = ToolCall(approval.call_id, stored.tool, arguments, approval.expectation)
         caller = await self._requester(stored)
+        if self._gate.is_operation(call, caller):
+            replaced = await self._step(approval, ApprovalEvent.VOID, EventKind.APPROVAL_VOID, by=by, note="edited")
+            if isinstance(replaced, Deny):
+                return replaced
         return await self._gate.propose(call, caller, replaces=approval.id)
 
     async def reveal(self, approval_id: str, *, by: Principal) -> bytes | Deny:

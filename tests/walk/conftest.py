@@ -1,0 +1,5 @@
+"""Every test here may run against a store in memory and one in a file: `gate_path`."""
+
+from tests.gates import gate_path
+
+__all__ = ["gate_path"]
