@@ -13,7 +13,7 @@ from interlock.core.freeze import canonical_id, filled
 from interlock.core.operation import Operation
 
 UNDECLARED = "\x00effects"
-"""The lock that effects without a declared one share."""
+"""The lock that effects of one turn share where they declare none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,18 @@ def lock_names(operation: Operation) -> frozenset[str]:
     names = {canonical_id(name) for lock in spec.locks if (name := filled(lock, operation.values)) is not None}
     if operation.resource is not None and spec.effect.is_effect:
         names.add(operation.resource.name)
-    if not names and spec.effect.is_effect:
-        names.add(UNDECLARED)
     return frozenset(f"{tenant}\x1f{name}" for name in names)
 
 
 def member(operation: Operation) -> Member:
-    """The part of an operation that orders it. A read is ordered by its resource, though it takes no lock on it."""
+    """The part of an operation that orders it within its turn.
+
+    A read is ordered by its resource, though it takes no lock on it; an effect that declares no lock stands in the order
+    of the turn, though it may run beside those of other turns.
+    """
     locks = lock_names(operation)
+    if not locks and operation.spec.effect.is_effect:
+        locks = frozenset({f"{operation.caller.principal.tenant}\x1f{UNDECLARED}"})
     if operation.resource is not None:
         locks |= {f"{operation.caller.principal.tenant}\x1f{operation.resource.name}"}
     return Member(operation.spec.name, operation.spec.effect.is_effect, locks, operation.spec.depends_on)

@@ -82,13 +82,14 @@ def test_a_call_that_makes_no_operation_is_waited_for_by_nobody() -> None:
 def test_locks_are_canonical_and_belong_to_the_tenant() -> None:
     assert lock_names(operation({"path": "./a"}, of=BUILD)) == {"acme\x1fdisk/a", "acme\x1fcpu"}
     assert lock_names(operation({"path": "./a"}, of=EDIT)) == {"acme\x1fFile/a"}
-    assert lock_names(operation({"path": "a"}, of=SEND)) == {f"acme\x1f{UNDECLARED}"}
+    assert lock_names(operation({"path": "a"}, of=SEND)) == set()
+    assert member(operation({"path": "a"}, of=SEND)).locks == {f"acme\x1f{UNDECLARED}"}
     assert lock_names(operation({"path": "a"}, of=LOOK)) == set()
 
 
 def test_a_lock_whose_template_names_no_argument_falls_back_to_the_shared_one() -> None:
     of = tool("sync", input_schema=PATH, resource=None, locks=("{site}",))
-    assert lock_names(operation({"path": "a"}, of=of)) == {f"acme\x1f{UNDECLARED}"}
+    assert member(operation({"path": "a"}, of=of)).locks == {f"acme\x1f{UNDECLARED}"}
     assert lock_names(operation({"path": "a", "site": "s"}, of=of)) == {"acme\x1fs"}
 
 
