@@ -50,6 +50,7 @@ class SqliteStore:
     """All of the ports that a store provides. Open it with `SqliteStore.open`, on the event loop that uses it."""
 
     def __init__(self, found: Opened, *, on_commit: CommitObserver | None = None) -> None:
+        self.path = found.path
         self._desk = found.desk
         self._reader = found.reader
         self._is_closed = False
@@ -222,6 +223,7 @@ class _Batch:
     """What every transaction begins and ends with."""
 
     def __init__(self, found: Opened) -> None:
+        self.path = found.path
         self._desk = found.desk
         self._reader = found.reader
         self._version: int | None = None

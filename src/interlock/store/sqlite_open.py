@@ -23,6 +23,7 @@ from interlock.store.sqlite_desk import Desk
 class Opened:
     """What an open store works with: the desk of the connection that writes, and the connection that only reads."""
 
+    path: Path
     desk: Desk
     reader: Db
 
@@ -40,9 +41,10 @@ def opened(path: Path, *, chain: str, seal: Seal) -> Opened:
             db = Db(path, seal=seal)
             undo.callback(db.close)
             prepare(db)
-            found = _move_in(db, presence=presence, chain=chain, reader=_reader(path, seal=seal))
+            desk = _move_in(db, presence=presence, chain=chain)
+            reader = desk.books.source = _reader(path, seal=seal)
         undo.pop_all()
-        return found
+        return Opened(path, desk, reader)
 
 
 def _create(path: Path) -> None:
@@ -53,7 +55,7 @@ def _create(path: Path) -> None:
         return
 
 
-def _move_in(db: Db, *, presence: Presence, chain: str, reader: Db) -> Opened:
+def _move_in(db: Db, *, presence: Presence, chain: str) -> Desk:
     name = next(name for name in _names(chain) if presence.take_chain(name))
     db.connection.execute("BEGIN IMMEDIATE")
     own = SqliteChain(db, name=name)
@@ -62,9 +64,9 @@ def _move_in(db: Db, *, presence: Presence, chain: str, reader: Db) -> Opened:
         raise StoreError("the store has no place for this process")
     presence.sweep()
     presence.be_owner(row[0])
-    desk = Desk(db, SqliteBooks(reader), own, presence, row[0], sqlite_catalogue.epoch(db))
+    desk = Desk(db, SqliteBooks(db), own, presence, row[0], sqlite_catalogue.epoch(db))
     db.connection.execute("COMMIT")
-    return Opened(desk, reader)
+    return desk
 
 
 def _names(chain: str) -> Iterator[str]:

@@ -76,6 +76,7 @@ def test_only_a_denial_within_a_run_is_remembered_by_it() -> None:
     assert denied_in_run(ApprovalChange(approval, replace(approval, state=ApprovalState.EXPIRED), event)) is None
 
 
+@pytest.mark.requirement("APR-5")
 def test_the_same_question_has_the_same_key_and_tenant() -> None:
     asked = values.asking("k").approval
     assert is_same_question(asked, pending=asked)
