@@ -20,6 +20,7 @@ from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import Checkpoint, Mark
 from interlock.core.decision import Prior
 from interlock.core.effect import CallEvent, CallState
+from interlock.core.frozen import frozen
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.labels import NO_LABELS, Labels
 from interlock.core.operation import Operation
@@ -31,7 +32,7 @@ from interlock.core.run import RunFacts
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Look:
     """One read before a decision. A key whose lifetime is over at `at_us` is free again: it has no prior call."""
 
@@ -42,7 +43,7 @@ class Look:
     at_us: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """What the store knows: the prior call under the key, the run, and one usage per scope asked for."""
 
@@ -51,7 +52,7 @@ class Seen:
     usage: tuple[Usage, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredOperation:
     """A frozen operation as it is kept, to be resumed, recovered or replayed. `sealed` is JSON bytes (a payload).
 
@@ -75,7 +76,7 @@ class StoredOperation:
     repeatable: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Intent:
     """All that one claim takes, all or nothing.
 
@@ -103,7 +104,7 @@ class Intent:
     fused: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Claim:
     """The right to execute one operation once: fenced, and lost when the lease is."""
 
@@ -122,7 +123,7 @@ class NotClaimed(StrEnum):
     APPROVAL = "approval"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settlement:
     """What came of a claim. `spent` replaces what was held, for every scope of the claim; `labels` join the run."""
 
@@ -135,7 +136,7 @@ class Settlement:
     labels: Labels = NO_LABELS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """A record that claims nothing: a refusal, a replay. `charges` are added to usage without a guard."""
 
@@ -298,7 +299,7 @@ class Ledger(Protocol):
 # --- execution --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invocation:
     """One attempt at one operation, as a runner gets it. `deadline_s` is on the event loop's clock.
 
@@ -314,7 +315,7 @@ class Invocation:
     attempt: int = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attempt:
     """What one attempt came to. `tail` completes with the late outcome of work that could not be stopped."""
 

@@ -1,10 +1,11 @@
 """Says what one audit record holds, as the bytes that its chain hashes."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 import orjson
+
+from interlock.core.frozen import frozen
 
 NONCE_BYTES_MIN: Final = 16
 
@@ -20,7 +21,7 @@ _FIELDS: Final[Mapping[str, type]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditEntry:
     """A record's body: where it stands, what happened when, to which ids, and commitments to its payloads.
 
@@ -43,7 +44,12 @@ def encode_entry(entry: AuditEntry) -> bytes:
     """The entry as JSON with sorted keys and no spaces; the bytes to store and to hash."""
     if len(entry.nonce) < 2 * NONCE_BYTES_MIN:
         raise ValueError(f"a nonce holds at least {NONCE_BYTES_MIN} random bytes in hex")
-    return orjson.dumps(_fields(entry), option=orjson.OPT_SORT_KEYS)
+    return fitted(orjson.dumps(_fields(entry), option=orjson.OPT_SORT_KEYS))
+
+
+def fitted(data: bytes) -> bytes:
+    """The same bytes in memory of their own size: what orjson gives holds on to the 8 KiB or more it was written in."""
+    return b"".join((data, b""))
 
 
 def decode_entry(body: bytes) -> AuditEntry | None:

@@ -21,6 +21,8 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Final, TypeAlias
 
+from interlock.core.frozen import frozen
+
 SALT_BYTES: Final = 16
 
 _GENESIS: Final = b"interlock/1/genesis\x00"
@@ -28,7 +30,7 @@ _RECORD: Final = b"interlock/1/record\x00"
 _hash_form: Final = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Head:
     """Where a chain stands: the sequence and hash (lower-case hex) of its last record; sequence 0 where it is empty."""
 
@@ -41,7 +43,7 @@ class Head:
 Receipt: TypeAlias = Head
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """One stored record; `body` is exactly the bytes that were hashed."""
 

@@ -5,12 +5,13 @@ A digest of a small value can be guessed; ids and digests that leave the sealed 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import orjson
 
+from interlock.core.audit_entry import fitted
 from interlock.core.canonical import Json
 from interlock.core.chain import commitment
 from interlock.core.frozen import frozen
@@ -25,19 +26,21 @@ class TenantKey:
     """The secret that keys one tenant's ids and digests; 32 bytes, derived from the installation's key."""
 
     tenant: str
-    secret: bytes
     mark: str
+    _keyed: blake2b = field(repr=False, compare=False)
 
     @staticmethod
     def derive(master: bytes, tenant: str) -> TenantKey:
         """The key of a tenant. `mark` is the tenant as the chain may show it."""
         secret = blake2b(tenant.encode(), key=master, digest_size=32, person=b"il-tenant").digest()
-        return TenantKey(tenant, secret, blake2b(b"mark", key=secret, digest_size=16).hexdigest())
+        keyed = blake2b(key=secret, digest_size=16)
+        return TenantKey(tenant, blake2b(b"mark", key=secret, digest_size=16).hexdigest(), keyed)
 
     def keyed(self, value: str | bytes) -> str:
         """A keyed digest (32 hex characters) that says nothing to who lacks the key."""
-        data = value.encode() if isinstance(value, str) else value
-        return blake2b(data, key=self.secret, digest_size=16).hexdigest()
+        digest = self._keyed.copy()
+        digest.update(value.encode() if isinstance(value, str) else value)
+        return digest.hexdigest()
 
 
 @frozen
@@ -57,24 +60,32 @@ def event(
     The record's `call_id` and `subject` become indexes, its `subject` also a keyed id in the chain.
     """
     key, random = stamp.key, stamp.random
-    payloads = [Payload(RECORD, random[16:32], orjson.dumps(record))]
-    for index, (name, data) in enumerate(kept):
-        start = 32 + index * SALT_BYTES
-        payloads.append(Payload(name, random[start : start + SALT_BYTES], data))
+    shown = Payload(RECORD, random[16:32], fitted(orjson.dumps(record)))
+    payloads: tuple[Payload, ...] = (shown,)
+    commitments: tuple[tuple[str, str], ...] = ((RECORD, commitment(shown.salt, payload=shown.data)),)
+    if kept:
+        payloads = (shown, *_beside(kept, random))
+        commitments = tuple(sorted([(each.name, commitment(each.salt, payload=each.data)) for each in payloads]))
     subject = record.get("subject")
     subject = subject if isinstance(subject, str) else ""
     return Event(
-        kind=kind,
-        tenant=key.tenant,
-        at_us=stamp.at_us,
-        tenant_mark=key.mark,
-        nonce=random[:16].hex(),
-        ids=(("subject", key.keyed(subject)),) if subject else (),
-        commitments=tuple(sorted((each.name, commitment(each.salt, payload=each.data)) for each in payloads)),
-        payloads=tuple(payloads),
-        call=str(record.get("call_id", "")),
-        subject=subject,
+        kind,
+        key.tenant,
+        stamp.at_us,
+        key.mark,
+        random[:16].hex(),
+        (("subject", key.keyed(subject)),) if subject else (),
+        commitments,
+        payloads,
+        str(record.get("call_id", "")),
+        subject,
     )
+
+
+def _beside(kept: Iterable[tuple[str, bytes]], random: bytes) -> Iterator[Payload]:
+    for index, (name, data) in enumerate(kept):
+        start = 32 + index * SALT_BYTES
+        yield Payload(name, random[start : start + SALT_BYTES], data)
 
 
 def fragment(redacted: bytes, whole: bytes, key: TenantKey) -> object:
