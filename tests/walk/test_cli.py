@@ -127,8 +127,12 @@ def test_commands_given_at_the_same_time_do_a_thing_once(project: Path) -> None:
     ]
     ended = [each.communicate(timeout=30) for each in running]
     answers = [json.loads(out) for out, _ in ended]
-    assert [each.returncode for each in running] == [0] * 4, ended
-    assert sorted(each["replayed"] for each in answers) == [False, True, True, True]
+    # One does it; another finds it done, or under way in a process for which it cannot wait.
+    done = [each for each in answers if each["status"] == "ok" and not each["replayed"]]
+    others = [each["error"]["code"] for each in answers if each["status"] != "ok"]
+    assert len(done) == 1, ended
+    assert set(others) <= {"IDEMPOTENCY_IN_PROGRESS"}, ended
+    assert document(project, *SAVE)["replayed"] is True
     assert document(project, "audit", "verify")["holds"] is True
 
 
