@@ -41,17 +41,23 @@ def lock_names(operation: Operation) -> frozenset[str]:
     """What must not be touched at the same time, canonical, tenant first; empty for a read that declares none."""
     spec = operation.spec
     tenant = operation.caller.principal.tenant
-    names = {canonical_id(name) for lock in spec.locks if (name := filled(lock, operation.values)) is not None}
+    names = {_canonical(name) for lock in spec.locks if (name := filled(lock, operation.values)) is not None}
     if operation.resource is not None and spec.effect.is_effect:
         names.add(operation.resource.name)
     return frozenset(f"{tenant}\x1f{name}" for name in names)
 
 
+def _canonical(name: str) -> str:
+    """`file:./a` is `file:a`: what stands before the first colon is a kind, and no part of a path."""
+    kind, colon, rest = name.partition(":")
+    return f"{kind}:{canonical_id(rest)}" if colon else canonical_id(name)
+
+
 def member(operation: Operation) -> Member:
     """The part of an operation that orders it within its turn.
 
-    A read is ordered by its resource, though it takes no lock on it; an effect that declares no lock stands in the order
-    of the turn, though it may run beside those of other turns.
+    A read is ordered by its resource, though it takes no lock on it; an effect that declares no lock stands in the
+    order of the turn, though it may run beside those of other turns.
     """
     locks = lock_names(operation)
     if not locks and operation.spec.effect.is_effect:

@@ -48,7 +48,7 @@ class Tool:
     """A spec with everything derived from it that a call needs.
 
     `sensitive` are JSON pointers into arguments that are never shown; `model_schema` is what a model sees: the input
-    schema without injected parameters.
+    schema without injected parameters. `users` are parameters that only a user's explicit request may set.
     """
 
     spec: ToolSpec
@@ -60,6 +60,7 @@ class Tool:
     model_schema: bytes
     state: Lifecycle = Lifecycle.AVAILABLE
     replacement: str = ""
+    users: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""The tree of faults: what Interlock raises when something is wrong with the program around it, never for a refused call.
+"""The tree of faults: raised when something is wrong with the program around Interlock, never for a refused call.
 
     InterlockError
     ├── SettingsInvalid        a setting that cannot be used

@@ -10,6 +10,7 @@ from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json, canonical, integral, sha256_hex
 from interlock.core.catalogue import Tool
+from interlock.core.errors import SchemaInvalid
 from interlock.core.operation import Operation, idempotency_key, operation_digest
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
@@ -32,7 +33,14 @@ def freeze(call: ToolCall, caller: Caller, tool: Tool) -> Operation | Unfrozen:
         code = Code.TOOL_ARGUMENT_INVALID if parsed.not_an_object else Code.INVALID_JSON
         return Unfrozen(code, parsed.reason)
     supplied = cast("dict[str, Json]", integral(parsed))
-    values = tool.input.with_defaults(supplied)
+    if tool.users and not caller.user_requested:
+        claimed = sorted(tool.users & supplied.keys())
+        if claimed:
+            return _supplied_by_model(claimed[0])
+    try:
+        values = tool.input.with_defaults(supplied)
+    except SchemaInvalid as too_much:
+        return Unfrozen(Code.TOOL_ARGUMENT_INVALID, f"The arguments cannot be completed: {too_much}.")
     if tool.injected:
         injected = _injected(tool.injected, caller, supplied)
         if isinstance(injected, Unfrozen):

@@ -51,14 +51,17 @@ def operation_digest(caller: Caller, tool: Tool, arguments: bytes) -> str:
 def idempotency_key(caller: Caller, spec: ToolSpec, values: Mapping[str, Json]) -> tuple[str, bool] | None:
     """The key of an effect and whether it is the call's own, or None where nothing trusted can make one.
 
-    Scope is the caller's key, else the business task, else run and position. The tool's key fields say which arguments
-    make it the same effect. Within a task a tool that declares none takes all of them: a task may use a tool twice.
+    Scope is the caller's key, else the business task, else run and position. A caller's key says all of it. Otherwise
+    the tool's key fields say which arguments make it the same effect; within a task a tool that declares none takes
+    all of them: a task may use a tool twice.
     """
     scope = _scope(caller)
     if scope is None or (spec.idempotency.caller_key_required and caller.key is None):
         return None
     fields: Json = None
-    if spec.idempotency.fields:
+    if scope[0] == "key":
+        fields = None
+    elif spec.idempotency.fields:
         fields = [values.get(name) for name in spec.idempotency.fields]
     elif scope[0] == "task":
         fields = dict(values)

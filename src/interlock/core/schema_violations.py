@@ -43,6 +43,8 @@ _TOGETHER = {
     "if": ("then", "else"),
     "items": ("prefixItems",),
 }
+# Of these, what is left over by the keywords beside them; what those demand of their own parts is not their business.
+_LEFT_OVER = frozenset({"additionalItems", "additionalProperties", "items"})
 # The order of the answer: what is wrong with the value itself, then with its parts, then with alternatives.
 _ORDER = {
     keyword: place
@@ -72,6 +74,13 @@ class _Spot:
 
 
 _Part: TypeAlias = tuple[Json, _Spot]
+
+
+def _shape(beside: Json) -> Json:
+    """What a keyword beside another says of which parts there are, without what it demands of them."""
+    if isinstance(beside, dict):
+        return dict.fromkeys(beside, True)
+    return [True] * len(beside) if isinstance(beside, list) else beside
 
 
 class Explainer:
@@ -121,8 +130,10 @@ class Explainer:
         target = self.target(node, keyword) if keyword in _REFERENCES else None
         if target is not None:  # the reference is relative to where it stands, so what it points to is asked
             return self.fits(target, value)
-        part = {name: node[name] for name in (keyword, *_TOGETHER.get(keyword, ())) if name in node}
-        return self._asked((id(node), keyword), self._referring(part), value)
+        part = {keyword: node[keyword]}
+        beside = {name: node[name] for name in _TOGETHER.get(keyword, ()) if name in node}
+        shapes = {name: _shape(each) for name, each in beside.items()} if keyword in _LEFT_OVER else {}
+        return self._asked((id(node), keyword), {**self._referring({**part, **beside}), **shapes}, value)
 
     def _asked(self, key: tuple[int, str], part: Node, value: Json) -> bool:
         if key not in self._kept:

@@ -27,6 +27,7 @@ def compile_tool(spec: ToolSpec, *, state: Lifecycle = Lifecycle.AVAILABLE, repl
         model_schema=canonical(without(schema, names=frozenset(each.name for each in injected))),
         state=state,
         replacement=replacement,
+        users=frozenset(each.name for each in spec.parameters if each.source is ParameterSource.USER),
     )
 
 

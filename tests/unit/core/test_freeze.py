@@ -227,3 +227,11 @@ def test_a_call_without_arguments_is_frozen_as_an_empty_object() -> None:
     nothing: tuple[object, ...] = (None, "", "  ", "null", "{}", {})
     assert {operation(raw, of=of).arguments for raw in nothing} == {b"{}"}
     assert operation(of=SAVE, by=BY_ALICE).tool is SAVE
+
+
+@pytest.mark.requirement("TOOL-1")
+def test_a_parameter_of_the_user_is_not_the_models_to_supply() -> None:
+    asked = tool("send", parameters=(Parameter("content", source=ParameterSource.USER),))
+    arguments = {"draft_id": "d1", "content": "x"}
+    assert unfrozen(arguments, of=asked).code is Code.TOOL_ARGUMENT_INVALID
+    assert operation(arguments, of=asked, by=replace(BY_ALICE, user_requested=True)).values["content"] == "x"

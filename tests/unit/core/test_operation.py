@@ -151,3 +151,10 @@ def _caller(words: tuple[str, str, str]) -> Caller:
 
 def _who(by: Caller) -> tuple[str, str, str]:
     return by.principal.tenant, by.principal.id, by.principal.on_behalf_of
+
+
+@pytest.mark.requirement("IDEM-1", "IDEM-2")
+def test_a_callers_key_is_the_whole_key_whatever_the_arguments_are() -> None:
+    caller = Caller(ALICE, key="k1")
+    rule = spec(idempotency=IdempotencyRule(fields=("draft_id",)))
+    assert idempotency_key(caller, rule, {"draft_id": "a"}) == idempotency_key(caller, rule, {"draft_id": "b"})

@@ -122,3 +122,15 @@ def test_a_violation_says_what_is_expected_and_what_to_do() -> None:
     assert compile_schema(schema).violations({"n": "1", "q": 1}) == (
         Violation("/n", "type", "an integer or null", "n must be an integer or null, not a string"),
     )
+
+
+def test_a_property_that_fails_is_not_told_as_a_property_too_many() -> None:
+    compiled = compile_schema(
+        {"type": "object", "properties": {"query": {"type": "string"}}, "additionalProperties": False}
+    )
+    assert [(each.path, each.keyword) for each in compiled.violations({"query": 1})] == [("/query", "type")]
+
+
+def test_an_item_that_fails_at_its_place_is_not_told_as_an_item_too_many() -> None:
+    compiled = compile_schema({"prefixItems": [{"type": "string"}], "items": {"type": "integer"}})
+    assert [(each.path, each.keyword) for each in compiled.violations([1, 2])] == [("/0", "type")]

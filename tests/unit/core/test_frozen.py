@@ -1,0 +1,65 @@
+"""Frozen values that are cheap to make behave as the standard library's frozen dataclasses do."""
+
+import copy
+import pickle
+from dataclasses import FrozenInstanceError, field, fields, replace
+
+import pytest
+
+from interlock.core.frozen import frozen
+
+
+@frozen
+class Point:
+    """Two numbers, a name and notes."""
+
+    x: int
+    y: int = 0
+    name: str = "origin"
+    notes: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def far(self) -> bool:
+        return self.x > 10
+
+
+def test_fields_take_their_values_by_position_by_name_or_by_default() -> None:
+    point = Point(1, name="p")
+    assert (point.x, point.y, point.name, point.notes, point.far) == (1, 0, "p", {}, False)
+
+
+def test_no_field_can_be_set_or_deleted() -> None:
+    point = Point(1)
+    with pytest.raises(FrozenInstanceError):
+        point.x = 2  # type: ignore[misc]
+    with pytest.raises(FrozenInstanceError):
+        del point.y
+    with pytest.raises((AttributeError, TypeError)):
+        point.other = 1  # type: ignore[attr-defined]
+    assert point == Point(1)
+
+
+def test_a_missing_value_is_an_error() -> None:
+    with pytest.raises(TypeError, match="x"):
+        Point()  # type: ignore[call-arg]
+
+
+def test_each_instance_gets_its_own_made_default() -> None:
+    assert Point(1).notes is not Point(1).notes
+
+
+def test_values_of_equal_fields_are_equal_and_told_alike() -> None:
+    assert Point(1, 2) == Point(1, 2) != Point(2, 2)
+    assert repr(Point(1)).endswith("Point(x=1, y=0, name='origin', notes={})")
+
+
+def test_they_are_copied_replaced_pickled_and_matched_like_any_dataclass() -> None:
+    point = Point(1, 2)
+    assert replace(point, y=3) == Point(1, 3)
+    assert copy.copy(point) == copy.deepcopy(point) == pickle.loads(pickle.dumps(point)) == point
+    assert [each.name for each in fields(point)] == ["x", "y", "name", "notes"]
+    match point:
+        case Point(1, y=found):
+            assert found == 2
+        case _:
+            pytest.fail("it did not match")
