@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -103,11 +103,16 @@ def query_words(query: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _COMMON_WORDS)[:QUERY_WORDS_MAX] or words[:QUERY_WORDS_MAX]
 
 
-def open_library(folder: Path) -> Library:
-    """Read every Markdown file below the folder. Raises NotADirectoryError or FileNotFoundError for no folder."""
+def open_library(folder: Path, *, only: Sequence[str] = ()) -> Library:
+    """Read every Markdown file below the folder, or of it only these files and folders.
+
+    Raises NotADirectoryError or FileNotFoundError for no folder.
+    """
     passages: list[Passage] = []
     skipped: list[Skipped] = []
     for file, content in sorted(_read_files(folder.resolve(strict=True)), key=lambda entry: entry[0]):
+        if only and file.partition("/")[0] not in only:
+            continue
         if isinstance(content, str):
             passages += split(file, text=content)
         else:

@@ -48,7 +48,6 @@ SAVE_SCHEMA: Final[dict[str, object]] = {
             "items": {"type": "integer", "minimum": 1, "maximum": RESULTS_MAX},
             "minItems": 2,
             "maxItems": 3,
-            "uniqueItems": True,
         },
     },
     "required": ["draft_id", "passages"],

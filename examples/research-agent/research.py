@@ -1,0 +1,96 @@
+"""The agent's loop: the model proposes, the gate answers, and the answer goes back, for at most a few turns a step."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from chat_model import ChatModel
+from model_server import ModelUnavailable
+from prompts import SEARCH_NAME, draft_id_for, results_text, save_sentence, search_sentence
+from session import Session, text_for_model
+
+from interlock import Observation, Status
+from interlock.models.names import WireNames, spell
+from interlock.models.openai_chat import Ended, Turn, assistant_echo, declarations, tool_message
+
+TURNS_MAX: Final = 4
+"""How many turns a model gets for one step. A model that needs more is not helped along: the step has failed."""
+
+Message = Mapping[str, object]
+
+
+class Gave(Exception):
+    """The model did not get a step done in its turns. The message is for the user."""
+
+
+class Conversation:
+    """What was said between the program, the model and the gate in one start."""
+
+    def __init__(self, session: Session, model: ChatModel) -> None:
+        self._session = session
+        self._model = model
+        self._messages: list[Message] = []
+        self._names, self._tools = _offered(session)
+
+    async def research(self) -> Observation:
+        """Search, then propose a draft: the observation of the proposed save. Raises Gave or ModelUnavailable."""
+        session = self._session
+        await self._step(search_sentence(session.question), reached=lambda _: len(session.passages) > 1)
+        saving = save_sentence(draft_id_for(session.question))
+        return await self._step(saving, reached=lambda seen: seen.tool != SEARCH_NAME and _is_put(seen))
+
+    async def _step(self, sentence: str, *, reached: Callable[[Observation], bool]) -> Observation:
+        """Ask until a proposal reaches what the step is for. Whatever the gate refuses is fed back, never mended."""
+        for number in range(1, TURNS_MAX + 1):
+            self._messages.append({"role": "user", "content": sentence})
+            turn = await asyncio.to_thread(self._model.ask, self._messages, tools=self._tools)
+            self._session.model_tokens += (turn.usage.input_tokens or 0) + (turn.usage.output_tokens or 0)
+            if not turn.runnable:
+                self._nothing_ran(turn, number)
+                continue
+            seen = await self._put(turn)
+            found = next((each for each in seen if reached(each)), None)
+            if found is not None:
+                return found
+        raise Gave(f"The model did not get there in {TURNS_MAX} turns. Nothing was done in its place; run it again.")
+
+    async def _put(self, turn: Turn) -> tuple[Observation, ...]:
+        """One turn's calls to the gate, and what came of them into the conversation."""
+        session = self._session
+        calls = [
+            session.call(self._names.original(each.name) or each.name, each.arguments_raw, position=each.position)
+            for each in turn.runnable
+        ]
+        seen = await session.propose(calls, proposer=self._model.options.model)
+        answers = [tool_message(call, self._told(each)) for call, each in zip(turn.runnable, seen, strict=True)]
+        self._messages += [assistant_echo(turn), *answers]
+        return seen
+
+    def _told(self, seen: Observation) -> str:
+        is_search = seen.tool == SEARCH_NAME and seen.status is Status.OK
+        return results_text(self._session.passages) if is_search else text_for_model(seen)
+
+    def _nothing_ran(self, turn: Turn, number: int) -> None:
+        """A turn that ended in no call, or was cut off, runs nothing."""
+        if turn.ended is Ended.ERROR:
+            raise ModelUnavailable(f"The model's server refused the request ({turn.reason}).")
+        if turn.ended is Ended.DROPPED:
+            raise ModelUnavailable("The model's server cannot be reached, broke off its answer or took too long.")
+        why = f"turn {number} of {TURNS_MAX} ended: {turn.ended.value}. {turn.reason}".strip()
+        self._session.screen.say("NO CALL", "the model proposed nothing that may run", why=why)
+
+
+def _is_put(seen: Observation) -> bool:
+    return seen.status in (Status.WAITING, Status.OK)
+
+
+def _offered(session: Session) -> tuple[WireNames, list[dict[str, object]]]:
+    """The tools that policy lets this caller see, without injected parameters; reads first."""
+    tools = session.gate.catalogue.visible(session.caller(proposer=""))
+    ordered = sorted(tools, key=lambda each: each.spec.effect.is_effect)
+    names = spell(each.spec.name for each in ordered)
+    specs = [(each.spec.name, each.spec.description, json.loads(each.model_schema)) for each in ordered]
+    return names, declarations(specs, names=names)
