@@ -8,6 +8,7 @@ from dataclasses import replace
 from interlock.core.audit_entry import decode_entry
 from interlock.core.audit_log import LogItem, LogReading, Verified, records_of
 from interlock.core.call import Principal
+from interlock.core.canonical import decode
 from interlock.core.chain import Break, Damage, Head, PayloadCheck, explained, verify_payload
 from interlock.core.checkpoint import Checkpoint, Mark, Span, draw_up, signed, spans
 from interlock.core.decision import Deny
@@ -73,7 +74,7 @@ class AuditDesk:
                 broken = reading.take(item.record if isinstance(item, AuditRecord) else item)
                 if broken is not None:
                     return explained(broken, rest=records_of(_bare(page[index + 1 :])))
-                altered = _altered(item) if isinstance(item, AuditRecord) else None
+                altered = self._altered(item) if isinstance(item, AuditRecord) else None
                 if altered is not None:
                     return altered
         return reading.finish()
@@ -89,6 +90,33 @@ class AuditDesk:
         items = [_shown(item) for item in [item async for page in self._pages() for item in page]]
         keys = frozenset({self._world.signer.public_key()})
         return tuple(export_lines(items, tenant=self._records.key(by.tenant).mark, keys=keys))
+
+    def _altered(self, item: AuditRecord) -> Break | None:
+        """The break of a record whose chain is whole but beside which something is not what was recorded."""
+        wrong = next(self._differences(item), None)
+        if wrong is None:
+            return None
+        says = f"the {wrong} of this record is not what was recorded"
+        return Break(Damage.EDITED, says, item.record.chain, item.record.sequence)
+
+    def _differences(self, item: AuditRecord) -> Iterator[str]:
+        """What differs of the columns and payloads that stand beside the chain, by name."""
+        entry, key = decode_entry(item.record.body), self._records.key(item.tenant)
+        if entry is None:
+            yield "body"
+            return
+        beside = {"kind": item.kind, "time": item.at_us, "tenant": key.mark}
+        hashed = {"kind": entry.kind, "time": entry.time_us, "tenant": entry.tenant}
+        subject = key.keyed(item.subject) if item.subject else ""
+        beside["subject"], hashed["subject"] = subject, dict(entry.ids).get("subject", "")
+        yield from (name for name, value in beside.items() if hashed[name] != value)
+        commitments = dict(entry.commitments)
+        for each in item.payloads:
+            committed = commitments.get(each.name, "")
+            if verify_payload(committed, salt=each.salt, payload=each.data) is not PayloadCheck.MATCHES:
+                yield each.name
+            elif each.name == RECORD and _call_of(each.data) != item.call:
+                yield "call"
 
     async def _pages(self) -> AsyncIterator[Sequence[AuditRecord | Checkpoint]]:
         """The log as it is proved: records up to a checkpoint, the checkpoint, and so on, then the unsigned rest."""
@@ -125,16 +153,9 @@ def _shown(item: AuditRecord | Checkpoint) -> Shown | Checkpoint:
     return Shown(item.record, tuple((each.name, Kept(each.salt, each.data)) for each in item.payloads))
 
 
-def _altered(item: AuditRecord) -> Break | None:
-    """The break of a record whose chain is whole but one of whose payloads is not what was committed to."""
-    entry = decode_entry(item.record.body)
-    commitments = dict(entry.commitments) if entry is not None else {}
-    for each in item.payloads:
-        committed = commitments.get(each.name, "")
-        if verify_payload(committed, salt=each.salt, payload=each.data) is not PayloadCheck.MATCHES:
-            says = f"the {each.name} of this record is not what was recorded"
-            return Break(Damage.EDITED, says, item.record.chain, item.record.sequence)
-    return None
+def _call_of(record: bytes) -> str:
+    value = decode(record)
+    return str(value.get("call_id", "")) if isinstance(value, dict) else ""
 
 
 def _unsealed(item: AuditRecord) -> AuditRecord:

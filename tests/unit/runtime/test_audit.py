@@ -1,0 +1,109 @@
+"""The audit log at the gate: it proves itself, every edit is found, and who may read it is itself decided."""
+
+import asyncio
+import re
+from base64 import b64decode
+from dataclasses import replace
+from pathlib import Path
+
+import apsw
+import pytest
+
+from interlock.core.audit_log import Verified
+from interlock.core.chain import Break
+from interlock.core.decision import Deny
+from interlock.core.export import verify_export
+from interlock.core.journal import RECORD, AuditQuery
+from interlock.core.signing import fingerprint
+from tests.gates import ALICE, ASKS, AUDITOR, OPERATOR, Shelf, asked, code, opened, records, save, search
+
+
+def changed(value: object) -> object:
+    """The same but for one byte, or one more."""
+    if isinstance(value, bytes):
+        middle = len(value) // 2
+        return value[:middle] + bytes([value[middle] ^ 1]) + value[middle + 1 :]
+    return f"{value}x" if isinstance(value, str) else int(str(value)) + 1
+
+
+async def some_calls(path: str) -> None:
+    async with opened(path, Shelf().tools, ASKS) as gate:
+        await asyncio.gather(*[gate.call(search(str(index)), principal=ALICE) for index in range(10)])
+        await asked(gate, save(text="long" * 1_000))
+
+
+@pytest.mark.requirement("AUD-2")
+async def test_a_log_proves_itself_also_after_many_calls_at_once_and_over_a_restart(gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools) as gate:
+        await asyncio.gather(*[gate.call(search(str(index)), principal=ALICE) for index in range(200)])
+        await gate.audit.checkpoint()
+        proved = await gate.audit.verify()
+        assert isinstance(proved, Verified)
+        assert (proved.records >= 202, proved.unsigned) == (True, 0)
+    if gate_path != ":memory:":
+        async with opened(gate_path, shelf.tools, None) as gate:
+            assert isinstance(await gate.audit.verify(), Verified)
+
+
+@pytest.mark.requirement("AUD-2", "AUD-4")
+async def test_an_export_verifies_by_itself_and_shows_nothing_of_other_tenants(gate_path: str) -> None:
+    shelf, stranger = Shelf(), replace(ALICE, tenant="globex", id="gustav")
+    async with opened(gate_path, shelf.tools) as gate:
+        await gate.call(search("mine"), principal=ALICE)
+        await gate.call(search("theirs"), principal=stranger)
+        lines = await gate.audit.export(by=AUDITOR)
+        assert not isinstance(lines, Deny)
+        prints = frozenset({fingerprint(gate._world.signer.public_key())})
+        assert isinstance(verify_export(lines, fingerprints=prints), Verified)
+        whole = b"\n".join([*lines, *map(b64decode, re.findall(rb'"payload":"([^"]*)"', b"".join(lines)))])
+        assert (b"gustav" in whole, b"theirs" in whole, b"globex" in whole) == (False, False, False)
+        assert b"alice" in whole
+        assert isinstance(verify_export([*lines[:2], *lines[3:]], fingerprints=prints), Break)
+        assert [each["principal"] for each in await records(gate, "audit.exported")] == ["audrey"]
+
+
+@pytest.mark.requirement("AUD-2")
+@pytest.mark.parametrize("column", "hash body record kept_sealed tenant kind at_us call subject".split())
+async def test_a_byte_that_was_changed_in_the_file_is_found(column: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "gate.db")
+    await some_calls(path)
+    database = apsw.Connection(path)
+    query = f"select place, {column} from audit where length({column}) > 1 order by place desc limit 1"
+    ((place, value),) = database.execute(query).fetchall()
+    database.execute(f"update audit set {column} = ? where place = ?", (changed(value), place))
+    database.close()
+    async with opened(path, Shelf().tools, None) as gate:
+        assert isinstance(await gate.audit.verify(), Break)
+
+
+@pytest.mark.requirement("AUD-4")
+async def test_only_auditors_and_operators_of_the_tenant_read_it() -> None:
+    async with opened(":memory:", Shelf().tools) as gate:
+        await gate.call(search(), principal=ALICE)
+        assert code(await gate.audit.query(AuditQuery(), by=ALICE)) == "PERMISSION_DENIED"
+        assert code(await gate.audit.export(by=ALICE)) == "PERMISSION_DENIED"
+        mine = await gate.audit.query(AuditQuery(tenant="globex"), by=OPERATOR)
+        assert not isinstance(mine, Deny)
+        assert {each.tenant for each in mine} == {"acme"}
+        assert {part.name for each in mine for part in each.payloads} == {RECORD}
+        assert await gate.audit.query(AuditQuery(), by=replace(AUDITOR, tenant="globex")) == ()
+
+
+@pytest.mark.requirement("AUD-4")
+async def test_retention_deletes_payloads_and_never_breaks_the_chain(gate_path: str) -> None:
+    async with opened(gate_path, Shelf().tools) as gate:
+        await gate.call(save(), principal=ALICE, task="t")
+        await gate._world.audit.purge(2**62)  # type: ignore[attr-defined]
+        assert isinstance(await gate.audit.verify(), Verified)
+
+
+@pytest.mark.requirement("AUD-2")
+async def test_closing_signs_where_the_log_stands_and_only_once(tmp_path: Path) -> None:
+    path = str(tmp_path / "gate.db")
+    await some_calls(path)
+    for _ in range(2):
+        async with opened(path, Shelf().tools, None) as gate:
+            proved = await gate.audit.verify()
+            assert isinstance(proved, Verified)
+            assert (proved.unsigned, proved.mark.number) == (0, 1)

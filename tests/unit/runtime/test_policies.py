@@ -1,0 +1,187 @@
+"""Policies at the gate: checked before they are saved, in force at once, and explained; whatever is missing denies."""
+
+import asyncio
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from interlock import Caller, Confidentiality, Host, Labels, PolicySource, ToolCall, tool
+from interlock.core.errors import PolicyInvalid
+from interlock.core.policy import Explanation, Mode
+from interlock.testing.fakes import FakeFacts
+from tests.gates import ALICE, ALL, ASKS, BOB, READS, AnyTool, Shelf, asked, code, opened, records, save, search
+
+SECRET = Labels(Confidentiality.CONFIDENTIAL)
+NO_LEAK = (
+    ALL
+    + '@id("no-leak") forbid (principal, action, resource) when { context.tool.external && context.run.confidentiality >= 2 };'
+)
+SCORED = '@id("scored") permit (principal, action, resource) when { context.facts.score < 5 };'
+
+
+def source(text: str, **more: Any) -> list[PolicySource]:
+    return [PolicySource("test", text, **more)]
+
+
+@pytest.mark.requirement("POL-1")
+@pytest.mark.parametrize(
+    "policy", ['permit (principal == User::"bob", action, resource);', "forbid (principal, action, resource);"]
+)
+async def test_what_no_policy_permits_is_denied(policy: str) -> None:
+    shelf = Shelf()
+    async with opened(":memory:", shelf.tools, policy) as gate:
+        assert code(await gate.call(search(), principal=ALICE)) == "TOOL_NOT_FOUND"
+    assert shelf.searched == []
+
+
+@pytest.mark.requirement("POL-1")
+@pytest.mark.parametrize(
+    "bad",
+    [
+        'permit (principal, action == Action::"save", resource) when { context.args.missing == "x" };',
+        "permit (principal",
+        '@aproval("x") permit (principal, action, resource);',
+    ],
+)
+async def test_a_policy_that_does_not_fit_fails_when_it_is_saved_and_nothing_changes(bad: str, gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools, READS) as gate:
+        before = await gate.policies.sources()
+        with pytest.raises(PolicyInvalid):
+            await gate.policies.save(source(ALL + bad), by=BOB)
+        assert await gate.policies.sources() == before
+        assert code(await gate.call(save(), principal=ALICE, task="t")) == "TOOL_NOT_FOUND"
+        assert len(await records(gate, "policy.saved")) == 1
+
+
+@pytest.mark.requirement("POL-1")
+async def test_a_policy_that_fails_when_it_is_asked_denies() -> None:
+    @tool(effect="read")
+    async def add(number: int) -> int:
+        """Add one."""
+        return number + 1
+
+    policy = (
+        ALL
+        + 'forbid (principal, action == Action::"add", resource) when { context.args.number + 9223372036854775807 < 0 };'
+    )
+    async with opened(":memory:", [add], policy) as gate:
+        assert code(await gate.call(ToolCall("c1", "add", {"number": 1}), principal=ALICE)) == "PERMISSION_DENIED"
+        assert code(await gate.call(ToolCall("c1", "add", {"number": -1}), principal=ALICE)) == "ok"
+
+
+@pytest.mark.requirement("POL-3", "POL-4")
+async def test_forbid_beats_ask_beats_permit_and_the_record_says_which_decided(gate_path: str) -> None:
+    shelf = Shelf()
+    policy = (
+        ALL
+        + ASKS.replace('"reads"', '"r"')
+        + '@id("never") forbid (principal, action == Action::"save", resource) when { context.args.note == "x" };'
+    )
+    async with opened(gate_path, shelf.tools, policy) as gate:
+        ends = [code(await gate.call(call, principal=ALICE, task="t")) for call in (save("x"), save("y"), search())]
+        assert ends == ["PERMISSION_DENIED", "APPROVAL_REQUIRED", "ok"]
+        found = [each for each in await records(gate) if each["event"].startswith("call.") and "policies" in each]
+        assert [each["answer"] for each in found] == ["deny", "ask", "allow"]
+        assert found[0]["policies"] == ["test/never"]
+        assert "test/asks" in found[1]["policies"]
+        assert all(len(each["slice"]) == 64 for each in found)
+
+
+@pytest.mark.requirement("POL-4")
+async def test_a_decision_is_explained_without_anything_running_or_being_counted() -> None:
+    shelf = Shelf()
+    async with opened(":memory:", shelf.tools, ASKS) as gate:
+        told = await gate.policies.explain(save(), Caller(ALICE, task="t"))
+        assert isinstance(told, Explanation)
+        assert {each.policy: each.outcome.value for each in told.policies} == {"test/asks": "satisfied"}
+        assert code(await gate.policies.explain(ToolCall("c", "nope", "{}"), Caller(ALICE))) == "TOOL_NOT_FOUND"
+        assert await gate.usage("acme") == ()
+    assert shelf.saved == []
+
+
+@pytest.mark.requirement("POL-5")
+async def test_a_listing_shows_what_may_be_called_and_hides_only_what_never_may() -> None:
+    some = '@id("some") permit (principal, action == Action::"save", resource) when { context.args.note == "mine" };'
+    async with opened(":memory:", Shelf().tools, some) as gate:
+        assert [each.spec.name for each in gate.catalogue.visible(Caller(ALICE))] == ["save"]
+        assert code(await gate.call(save("other"), principal=ALICE, task="t")) == "PERMISSION_DENIED"
+        assert code(await gate.call(save("mine"), principal=ALICE, task="t")) == "ok"
+
+
+def leaky(release: asyncio.Event, started: asyncio.Event, sent: list[str]) -> tuple[AnyTool, AnyTool]:
+    @tool(effect="read", labels=SECRET)
+    async def read() -> str:
+        """Read what is confidential."""
+        started.set()
+        await release.wait()
+        return "secret plan"
+
+    @tool(effect="write", external=True, name="mail")
+    async def mail(text: str) -> None:
+        """Send a mail."""
+        sent.append(text)
+
+    return read, mail
+
+
+@pytest.mark.requirement("POL-6")
+async def test_after_a_confidential_read_nothing_leaves_in_that_run_even_while_it_is_in_flight(gate_path: str) -> None:
+    release, started, sent = asyncio.Event(), asyncio.Event(), list[str]()
+    async with opened(gate_path, leaky(release, started, sent), NO_LEAK) as gate:
+        mail = ToolCall("c2", "mail", {"text": "x"})
+        assert code(await gate.propose(mail, Caller(ALICE, run="r1", turn=1))) == "ok"
+        reading = asyncio.create_task(gate.call(ToolCall("c1", "read", ""), principal=ALICE, run="r1"))
+        await started.wait()
+        assert code(await gate.propose(mail, Caller(ALICE, run="r1", turn=2))) == "PERMISSION_DENIED"
+        release.set()
+        assert code(await reading) == "ok"
+        assert code(await gate.propose(mail, Caller(ALICE, run="r1", turn=3))) == "PERMISSION_DENIED"
+        assert code(await gate.propose(mail, Caller(ALICE, run="r2", turn=3))) == "ok"
+    assert sent == ["x", "x"]
+
+
+@pytest.mark.requirement("POL-7")
+async def test_a_policy_on_trial_is_recorded_and_changes_nothing() -> None:
+    shelf = Shelf()
+    trial = PolicySource("trial", '@id("stop") forbid (principal, action, resource);', mode=Mode.LOG_ONLY)
+    async with opened(":memory:", shelf.tools, [*source(ALL), trial]) as gate:
+        assert code(await gate.call(search(), principal=ALICE)) == "ok"
+        (record,) = await records(gate, "call.settled")
+        assert record["answer"] == "allow"
+        assert "trial/stop" in record["log_only"]
+
+
+@pytest.mark.requirement("POL-7")
+async def test_before_a_change_is_saved_it_says_which_tools_and_approvals_it_touches() -> None:
+    async with opened(":memory:", Shelf().tools, ASKS) as gate:
+        approval = await asked(gate)
+        change = await gate.policies.check(source(ASKS.replace("1h", "2h")), tenant="acme")
+        assert ([each.tool for each in change.tools], change.approvals) == (["save"], (approval,))
+        same = await gate.policies.check(source(ASKS), tenant="acme")
+        assert (same.tools, same.approvals) == ((), ())
+
+
+@pytest.mark.requirement("POL-7")
+async def test_saving_the_policies_of_one_tenant_leaves_those_of_all_others() -> None:
+    own = source('@id("stop") forbid (principal, action == Action::"search", resource);', tenant="acme")
+    async with opened(":memory:", Shelf().tools) as gate:
+        change = await gate.policies.save(own, by=BOB)
+        assert {(each.tool, each.tenant) for each in change.tools} == {("search", "acme")}
+        assert code(await gate.call(search(), principal=ALICE)) == "TOOL_NOT_FOUND"
+        assert code(await gate.call(save(), principal=ALICE, task="t")) == "ok"
+        assert code(await gate.call(search(), principal=replace(ALICE, tenant="globex"))) == "ok"
+
+
+@pytest.mark.requirement("POL-8")
+async def test_a_fact_that_does_not_arrive_denies_and_one_that_arrives_decides() -> None:
+    shelf, facts = Shelf(), FakeFacts({"score": 3})
+    host = Host(facts=facts, fact_names=frozenset({"score"}))
+    async with opened(":memory:", shelf.tools, SCORED, host=host, facts_timeout_ms=20) as gate:
+        ends = [code(await gate.call(search(), principal=ALICE))]
+        for values, late in (({"score": 7}, None), ({}, None), ({"score": "3"}, None), ({"score": 3}, asyncio.Event())):
+            facts.values, facts.late = dict(values), late
+            ends.append(code(await gate.call(search(), principal=ALICE)))
+        assert ends == ["ok", *["PERMISSION_DENIED"] * 4]
+    assert len(shelf.searched) == 1

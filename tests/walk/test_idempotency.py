@@ -1,0 +1,185 @@
+"""Effects happen once: by key, whoever asks, however often, and whatever is lost on the way."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from interlock import Caller, ErrorContract, Gate, Observation, PolicySource, ToolCall, ToolFault, tool
+from tests.gates import ALICE, ALL, ASKS, BOB, OPERATOR, READS, Shelf, code, opened, records, save, used
+
+
+@pytest.mark.requirement("IDEM-1", "IDEM-2", "BUD-1")
+async def test_fifty_callers_of_one_key_execute_it_once_and_all_get_the_result(gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools) as gate:
+        calls = [gate.call(save(id=f"c{index}"), principal=ALICE, task="t") for index in range(50)]
+        seen = await asyncio.gather(*calls)
+        assert [code(each) for each in seen] == ["ok"] * 50
+        assert [each.call_id for each in seen] == [f"c{index}" for index in range(50)]
+        assert sum(each.replayed for each in seen) == 49
+        assert {each.data_json for each in seen} == {seen[0].data_json}
+        assert {each.executed_at_us for each in seen} == {seen[0].executed_at_us}
+        assert await used(gate, "calls") == 1
+    assert shelf.saved == [("n1", "hello")]
+
+
+@pytest.mark.requirement("IDEM-1")
+async def test_an_effect_needs_a_key_of_trusted_values_and_a_call_id_is_none() -> None:
+    shelf = Shelf()
+    async with opened(":memory:", shelf.tools) as gate:
+        assert code(await gate.call(save(), principal=ALICE)) == "IDEMPOTENCY_REQUIRED"
+        for place in ({"task": "t"}, {"key": "k"}, {"run": "r"}):
+            assert code(await gate.call(save(), principal=ALICE, **place)) == "ok"
+            assert (await gate.call(save(id="other"), principal=ALICE, **place)).replayed
+    assert len(shelf.saved) == 3
+
+
+@pytest.mark.requirement("IDEM-2")
+async def test_the_same_key_with_other_arguments_conflicts(gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools) as gate:
+        await gate.call(save(), principal=ALICE, task="t")
+        seen = await gate.call(save(text="other"), principal=ALICE, task="t")
+        assert code(seen) == "IDEMPOTENCY_CONFLICT"
+    assert shelf.saved == [("n1", "hello")]
+
+
+@pytest.mark.requirement("IDEM-2")
+async def test_who_cannot_wait_for_a_call_that_runs_is_told_so(gate_path: str) -> None:
+    shelf = Shelf()
+    shelf.open.clear()
+    async with opened(gate_path, shelf.tools) as gate:
+        first = asyncio.create_task(gate.call(save(), principal=ALICE, key="k"))
+        await shelf.started.wait()
+        hurried = await gate.propose(save(), Caller(ALICE, key="k", deadline_ms=20))
+        assert code(hurried) == "IDEMPOTENCY_IN_PROGRESS"
+        shelf.open.set()
+        await first
+
+
+@pytest.mark.requirement("IDEM-2")
+async def test_a_refused_or_waiting_call_never_takes_its_key(gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools, READS) as gate:
+        await gate.call(save(), principal=ALICE, task="t")
+        for policy, ends in ((ASKS, "APPROVAL_REQUIRED"), (ALL, "ok")):
+            await gate.policies.save([PolicySource("test", policy)], by=BOB)
+            assert code(await gate.call(save(text=ends), principal=ALICE, task="t")) == ends
+    assert shelf.saved == [("n1", "ok")]
+
+
+@pytest.mark.requirement("IDEM-2", "POL-1")
+async def test_a_replay_is_shown_only_to_who_may_call_it_today(gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools) as gate:
+        first = await gate.call(save(), principal=ALICE, task="t")
+        await gate.policies.save([PolicySource("test", READS)], by=BOB)
+        again = await gate.call(save(), principal=ALICE, task="t")
+        assert (again.replayed, again.data, again.executed_at_us) == (True, None, first.executed_at_us)
+        assert "not be shown" in again.user_text
+
+
+@pytest.mark.requirement("IDEM-3")
+async def test_an_undeclared_fault_after_dispatch_is_unknown_and_never_done_again(gate_path: str) -> None:
+    ran: list[str] = []
+
+    @tool(effect="write", key=["to"], errors=[ErrorContract("full", nothing_happened=True)])
+    async def send(to: str) -> None:
+        """Send something."""
+        ran.append(to)
+        raise ToolFault("full", "the box is full") if to == "full" else ConnectionResetError
+
+    async with opened(gate_path, [send]) as gate:
+        for _ in range(2):
+            assert code(await _send(gate, "x")) == "OUTCOME_UNKNOWN"
+        assert ran == ["x"]
+        (unknown,) = await gate.recovery.unknown(ALICE)
+        assert unknown.operation.tool == "send"
+        for _ in range(2):
+            assert code(await _send(gate, "full")) == "TOOL_ERROR"
+        assert ran == ["x", "full", "full"]
+
+
+@pytest.mark.requirement("IDEM-3")
+async def test_a_repeat_continues_an_unknown_call_where_the_tool_may_be_repeated(gate_path: str) -> None:
+    keys: list[str] = []
+    fail = [True, True, True, False]
+
+    @tool(effect="idempotent_write", key=["to"])
+    async def put(to: str) -> str:
+        """Put something."""
+        keys.append(to)
+        if fail[len(keys) - 1]:
+            raise ConnectionResetError
+        return to
+
+    async with opened(gate_path, [put]) as gate:
+        first = await _send(gate, "x", name="put")
+        second = await _send(gate, "x", name="put")
+        third = await _send(gate, "x", name="put")
+        assert [code(first), code(second), third.replayed] == ["OUTCOME_UNKNOWN", "ok", True]
+        assert first.operation_id == second.operation_id
+        assert await gate.recovery.unknown(ALICE) == ()
+        assert await used(gate, "calls") == 1
+
+
+@pytest.mark.requirement("IDEM-3", "BUD-2")
+@pytest.mark.parametrize(("happened", "again"), [(True, "ok"), (False, "OUTCOME_UNKNOWN")])
+async def test_a_person_closes_an_unknown_call_with_evidence(happened: bool, again: str, gate_path: str) -> None:
+    ran: list[str] = []
+
+    @tool(effect="write", key=["to"])
+    async def send(to: str) -> None:
+        """Send something."""
+        ran.append(to)
+        raise TimeoutError
+
+    async with opened(gate_path, [send]) as gate:
+        seen = await _send(gate, "x")
+        close = gate.recovery.close
+        operation = str(seen.operation_id)
+        assert code(await close(operation, by=ALICE, happened=happened, evidence="I say so")) == "PERMISSION_DENIED"
+        assert code(await close(operation, by=OPERATOR, happened=happened, evidence=" ")) == "PERMISSION_DENIED"
+        closed = await close(operation, by=OPERATOR, happened=happened, evidence="letter 12")
+        assert isinstance(closed, Observation)
+        assert "olga" in closed.user_text + str(closed.error)
+        await used(gate, "calls")
+        assert code(await close(operation, by=OPERATOR, happened=happened, evidence="again")) == "APPROVAL_MISMATCH"
+        assert code(await _send(gate, "x")) == again
+        (record,) = await records(gate, "call.closed")
+        assert (record["principal"], record["why"]) == ("olga", "letter 12")
+    assert len(ran) == (1 if happened else 2)
+
+
+@pytest.mark.requirement("IDEM-3", "IDEM-4")
+async def test_what_is_unknown_stays_unknown_over_a_restart_and_is_looked_up(tmp_path: Path) -> None:
+    path, world, found = str(tmp_path / "gate.db"), list[str](), list[object]()
+
+    def look(to: str) -> object:
+        if not found:
+            raise TimeoutError
+        return found[0]
+
+    @tool(effect="write", key=["to"], reconcile=look, output_schema=None)
+    async def send(to: str) -> str:
+        """Send something."""
+        world.append(to)
+        raise TimeoutError
+
+    async with opened(path, [send]) as gate:
+        assert code(await _send(gate, "x")) == "OUTCOME_UNKNOWN"
+    async with opened(path, [send], None) as gate:
+        assert code(await _send(gate, "x")) == "OUTCOME_UNKNOWN"
+        found.append("sent as 7")
+        assert (await gate.recovery.recover()).found_out == 1
+        seen = await _send(gate, "x")
+        assert (code(seen), seen.replayed, seen.data) == ("ok", True, "sent as 7")
+        await used(gate, "calls")
+    assert world == ["x"]
+
+
+async def _send(gate: Gate, to: str, *, name: str = "send") -> Observation:
+    seen = await gate.call(ToolCall("c1", name, {"to": to}), principal=ALICE, task="t")
+    assert isinstance(seen, Observation)
+    return seen
