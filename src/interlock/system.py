@@ -12,13 +12,12 @@ _POOL_BYTES = 8_192
 class SystemClock:
     """The machine's clocks. Wall time is integer microseconds, never floating point."""
 
+    monotonic_s = staticmethod(time.monotonic)
+    """Seconds on the clock of the event loop."""
+
     def now_us(self) -> int:
         """Microseconds since 1970 UTC."""
         return time.time_ns() // 1_000
-
-    def monotonic_s(self) -> float:
-        """Seconds on the clock of the event loop."""
-        return time.monotonic()
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""

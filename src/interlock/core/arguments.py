@@ -11,6 +11,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import cast
 
 from interlock.core.canonical import Json, canonical
 
@@ -69,7 +70,7 @@ def parse_arguments(
 def _read_text(raw: str | bytes, limits: ArgumentLimits) -> Json:
     text = _decoded(raw, limits)
     try:
-        value: Json = (_DECODER if len(text) <= INTEGER_DIGITS_MAX else _DECODER_OF_LONG).decode(text)
+        value = _value(text, _DECODER if len(text) <= INTEGER_DIGITS_MAX else _DECODER_OF_LONG)
     except json.JSONDecodeError as error:
         if not text.strip(_BLANK):
             return None
@@ -79,6 +80,19 @@ def _read_text(raw: str | bytes, limits: ArgumentLimits) -> Json:
     if "\\u" in text:
         _refuse_lone_surrogates(value)
     return value
+
+
+def _value(text: str, decoder: json.JSONDecoder) -> Json:
+    """What the decoder makes of it. Text that is one object to the end needs none of its searches for blanks."""
+    if text.startswith("{"):
+        try:
+            # Not in the type stubs, but in every version of the decoder.
+            value, end = decoder.scan_once(text, 0)  # type: ignore[attr-defined]
+        except StopIteration:
+            end = -1
+        if end == len(text):
+            return cast(Json, value)
+    return cast(Json, decoder.decode(text))
 
 
 def _decoded(raw: str | bytes, limits: ArgumentLimits) -> str:

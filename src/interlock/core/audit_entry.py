@@ -5,6 +5,7 @@ from typing import Final
 
 import orjson
 
+from interlock.core.canonical import fitted
 from interlock.core.frozen import frozen
 
 NONCE_BYTES_MIN: Final = 16
@@ -45,11 +46,6 @@ def encode_entry(entry: AuditEntry) -> bytes:
     if len(entry.nonce) < 2 * NONCE_BYTES_MIN:
         raise ValueError(f"a nonce holds at least {NONCE_BYTES_MIN} random bytes in hex")
     return fitted(orjson.dumps(_fields(entry), option=orjson.OPT_SORT_KEYS))
-
-
-def fitted(data: bytes) -> bytes:
-    """The same bytes in memory of their own size: what orjson gives holds on to the 8 KiB or more it was written in."""
-    return b"".join((data, b""))
 
 
 def decode_entry(body: bytes) -> AuditEntry | None:

@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 
 class Unit(StrEnum):
-    """What a limit counts."""
+    """What a limit counts; `place` is where `Amounts` holds it."""
+
+    place: int
 
     ROUNDS = "rounds"
     CALLS = "calls"
@@ -41,6 +43,9 @@ class Amounts(NamedTuple):
         """What is left without the other."""
         return Amounts._make(map(sub, self, other))
 
+
+for _unit in Unit:
+    _unit.place = Amounts._fields.index(_unit.value)
 
 NOTHING = Amounts()
 ONE_CALL = Amounts(calls=1)
@@ -114,9 +119,9 @@ class Exhausted:
 def exhausted(reservation: Reservation, usage: Usage) -> Exhausted | None:
     """The first limit that the reservation would break, or None: the rule that every store guards by."""
     for limit in reservation.limits:
-        index = _INDEX[limit.unit]
-        taken = usage.used[index] + usage.held[index]
-        if taken + reservation.amounts[index] > limit.amount:
+        place = limit.unit.place
+        taken = usage.used[place] + usage.held[place]
+        if taken + reservation.amounts[place] > limit.amount:
             window_us = reservation.scope.window_us
             resets = window_us + limit.window_s * 1_000_000 if limit.window_s else None
             return Exhausted(limit, reservation.scope, max(0, limit.amount - taken), resets)
@@ -131,6 +136,3 @@ def settled(reserved: Amounts, *, spent: Amounts) -> Amounts:
 def while_unknown(reserved: Amounts) -> Amounts:
     """What a call of unknown outcome still holds: all of it but its place among those that run at once."""
     return reserved._replace(concurrent=0)
-
-
-_INDEX = {unit: Amounts._fields.index(unit.value) for unit in Unit}

@@ -93,7 +93,8 @@ _UNSTORABLE = re.compile("[\\x00\\ud800-\\udfff]")
 
 def legible(call: ToolCall) -> ToolCall:
     """The same call with texts that can be recorded: NUL, and half of a surrogate pair, become U+FFFD."""
-    if _UNSTORABLE.search(f"{call.id}{call.name}{call.expectation or ''}") is None:
+    texts = f"{call.id}{call.name}{call.expectation or ''}"
+    if (texts.isascii() and "\0" not in texts) or _UNSTORABLE.search(texts) is None:
         return call
     return replace(
         call,

@@ -142,7 +142,7 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     """
     if facts.run.ended is not None:
         return Deny(Code.RUN_ENDED, f"The run has ended: {facts.run.ended}.")
-    if operation.spec.effect.is_effect and operation.key is None:
+    if operation.key is None and operation.spec.effect.is_effect:
         return Deny(Code.IDEMPOTENCY_REQUIRED, _key_wanted(operation))
     if facts.deadline_us is not None and facts.as_of_us >= facts.deadline_us:
         return Deny(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.")
@@ -172,7 +172,7 @@ def mask(deny: Deny, name: str, *, visibility: Visibility) -> Deny:
 
 def required(operation: Operation, verdict: Verdict) -> Requirement | None:
     """What approval the operation needs: what policy asks for, and never less than the tool's own floor."""
-    floor = operation.spec.approval_floor
+    floor = operation.tool.spec.approval_floor
     if floor is None:
         return verdict.requirement
     least = Requirement(floor.roles, floor.quorum, floor.lifetime_s, (floor.reason,) if floor.reason else ())
@@ -195,16 +195,17 @@ def binding(operation: Operation, facts: Facts, verdict: Verdict) -> Binding:
 
 def request_of(operation: Operation, facts: Facts) -> PolicyRequest:
     """What policy is asked about the operation."""
+    caller = operation.caller
     return PolicyRequest(
-        principal=operation.caller.principal,
-        spec=operation.spec,
-        arguments=operation.values,
-        resource=facts.resource or operation.resource,
-        run=facts.run,
-        origin=operation.caller.origin,
-        now_us=facts.as_of_us,
-        environment=facts.environment,
-        facts=facts.outside,
+        caller.principal,
+        operation.tool.spec,
+        operation.values,
+        facts.resource or operation.resource,
+        facts.run,
+        caller.origin,
+        facts.as_of_us,
+        facts.environment,
+        facts.outside,
     )
 
 

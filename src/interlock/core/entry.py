@@ -11,8 +11,7 @@ from hashlib import blake2b
 
 import orjson
 
-from interlock.core.audit_entry import fitted
-from interlock.core.canonical import Json
+from interlock.core.canonical import Json, fitted
 from interlock.core.chain import commitment
 from interlock.core.frozen import frozen
 from interlock.core.journal import RECORD, Event, EventKind, Payload

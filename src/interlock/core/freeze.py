@@ -61,16 +61,16 @@ def _frozen(
         return Unfrozen(Code.TOOL_ARGUMENT_INVALID, f"The arguments name no {spec.resource.type}.")
     key = idempotency_key(caller, spec, values) if spec.effect.is_effect else None
     return Operation(
-        call=call,
-        caller=caller,
-        tool=tool,
-        arguments=arguments,
-        values=values,
-        digest=operation_digest(caller, tool, arguments),
-        model_digest=sha256_hex(arguments if supplied is values else canonical(supplied)),
-        resource=resource,
-        key=None if key is None else key[0],
-        keyed=False if key is None else key[1],
+        call,
+        caller,
+        tool,
+        arguments,
+        values,
+        operation_digest(caller, tool, arguments),
+        sha256_hex(arguments if supplied is values else canonical(supplied)),
+        resource,
+        None if key is None else key[0],
+        False if key is None else key[1],
     )
 
 

@@ -74,10 +74,9 @@ class Event:
 
     def body(self, chain: str, sequence: int) -> bytes:
         """The bytes that the chain hashes, once its place is known."""
+        kind = str(self.kind)
         return encode_entry(
-            AuditEntry(
-                chain, sequence, self.at_us, self.tenant_mark, self.kind.value, self.nonce, self.ids, self.commitments
-            )
+            AuditEntry(chain, sequence, self.at_us, self.tenant_mark, kind, self.nonce, self.ids, self.commitments)
         )
 
 

@@ -13,6 +13,10 @@ Ids = Callable[[Caller, ToolSpec | None, str], tuple[str, ...]]
 """The ids that a call has in a scope of one kind, from caller, tool and digest: none where it has no such scope."""
 
 
+# Every call makes some of them; a named tuple's own constructor would double what that costs.
+_new = tuple.__new__
+
+
 @dataclass(frozen=True, slots=True)
 class LimitTable:
     """Limits grouped by what shares one usage row: (kind, ids, window in microseconds, limits)."""
@@ -39,15 +43,12 @@ class LimitTable:
         """What one proposal takes. `spec` is None for a name that is no tool; `counted`: it was counted when asked."""
         amounts = ONE_CALL if spec is None else _amounts(spec, 0 if counted else 1)
         tenant = caller.principal.tenant
-        return tuple(
-            [
-                Reservation(
-                    ScopeKey(tenant, kind, name, now_us - now_us % window_us if window_us else 0), amounts, limits
-                )
-                for kind, ids, window_us, limits in self.groups
-                for name in ids(caller, spec, digest)
-            ]
-        )
+        taken: list[Reservation] = []
+        for kind, ids, window_us, limits in self.groups:
+            for name in ids(caller, spec, digest):
+                scope = _new(ScopeKey, (tenant, kind, name, now_us - now_us % window_us if window_us else 0))
+                taken.append(_new(Reservation, (scope, amounts, limits)))
+        return tuple(taken)
 
 
 def charges(reservations: tuple[Reservation, ...]) -> tuple[Reservation, ...]:
@@ -57,7 +58,7 @@ def charges(reservations: tuple[Reservation, ...]) -> tuple[Reservation, ...]:
 
 def _amounts(spec: ToolSpec, calls: int) -> Amounts:
     """Its time is not known before, so it reserves the least: a limit that is reached lets no further call start."""
-    return Amounts(0, calls, 0, spec.cost.max_micros, 1, 1)
+    return _new(Amounts, (0, calls, 0, spec.cost.max_micros, 1, 1))
 
 
 def _frees_up(limit: Limit) -> bool:

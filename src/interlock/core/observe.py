@@ -123,7 +123,7 @@ def _withheld(seen: Observation) -> dict[str, object]:
 
 
 def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame) -> Observation:
-    spec = operation.spec
+    spec = operation.tool.spec
     data, removed = _cleaned(outcome.data)
     produced = outcome.produced
     labels = produced.labels or spec.labels
@@ -191,10 +191,14 @@ def _plain(operation: Operation, status: Status, problem: Problem, *, frame: Fra
 
 def _cleaned(data: bytes) -> tuple[bytes, int]:
     """Without invisible characters. Plain ASCII without escapes of control characters can hold none."""
-    if data.isascii() and _CONTROL.search(data) is None:
+    if data.isascii() and (_is_plain(data) or _CONTROL.search(data) is None):
         return data, 0
     value, removed = clean_json(decode(data))
     return (canonical(value), removed) if removed else (data, 0)
+
+
+def _is_plain(data: bytes) -> bool:
+    return b"\\" not in data and b"\x7f" not in data
 
 
 def _fits(tool: Tool, data: bytes) -> bool:
@@ -218,19 +222,19 @@ def _head(data: bytes) -> bytes:
 
 
 def _evidence(operation: Operation, produced: Produced, frame: Frame) -> Evidence:
-    rule = operation.spec.evidence
+    rule = operation.tool.spec.evidence
     sources = produced.sources and tuple(
         [replace(each, uri=frame.words(each.uri), title=frame.words(each.title)) for each in produced.sources]
     )
     return Evidence(
-        kind=rule.kind,
-        quotable=rule.quotable,
-        reportable=rule.reportable,
-        confirm=rule.confirm,
-        scope=rule.scope,
-        sources=sources,
-        data_time_us=produced.data_time_us,
-        data_version=produced.data_version,
+        rule.kind,
+        rule.quotable,
+        rule.reportable,
+        rule.confirm,
+        rule.scope,
+        sources,
+        produced.data_time_us,
+        produced.data_version,
     )
 
 

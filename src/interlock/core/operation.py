@@ -7,6 +7,7 @@ arguments, so equal bytes mean equal typed values. The idempotency key is made o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json, canonical, sha256_hex
@@ -43,9 +44,15 @@ class Operation:
 
 def operation_digest(caller: Caller, tool: Tool, arguments: bytes) -> str:
     """The operation digest (hex). `arguments` is canonical already, so the outer form is canonical too."""
-    principal = caller.principal
-    head = canonical([principal.tenant, principal.id, principal.on_behalf_of, tool.spec.name, tool.spec.version])
+    principal, spec = caller.principal, tool.spec
+    head = _head(principal.tenant, principal.id, principal.on_behalf_of, spec.name, spec.version)
     return sha256_hex(b'{"arguments":%b,"of":%b,"spec":"%b"}' % (arguments, head, tool.digest.encode()))
+
+
+@lru_cache(maxsize=4_096)
+def _head(*texts: str) -> bytes:
+    """Whose operation it is, and of which tool: few among many calls."""
+    return canonical([*texts])
 
 
 def idempotency_key(caller: Caller, spec: ToolSpec, values: Mapping[str, Json]) -> tuple[str, bool] | None:

@@ -173,16 +173,23 @@ RUN_NAMES = tuple(each.name for each in RUN.fields)
 
 
 def _run(run: RunFacts, read: frozenset[str]) -> dict[str, Json]:
-    labels = run.labels
-    origins: list[Json] = [*sorted(labels.origins)] if "origins" in read else []
-    tools: list[Json] = [*sorted(run.tools)] if "tools" in read else []
-    values: dict[str, Json] = {
-        "confidentiality": int(labels.confidentiality),
-        "trust": int(labels.trust),
-        "origins": origins,
-        "tools": tools,
-    }
-    return {name: values[name] for name in RUN_NAMES if name in read}
+    values: dict[str, Json] = {}
+    for name in RUN_NAMES:
+        if name in read:
+            values[name] = _of_run(name, run)
+    return values
+
+
+def _of_run(name: str, run: RunFacts) -> Json:
+    match name:
+        case "confidentiality":
+            return int(run.labels.confidentiality)
+        case "trust":
+            return int(run.labels.trust)
+        case "origins":
+            return [*sorted(run.labels.origins)]
+        case _:
+            return [*sorted(run.tools)]
 
 
 def _plain(name: str, request: PolicyRequest) -> Json | Unfit:

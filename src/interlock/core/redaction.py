@@ -95,7 +95,7 @@ class Redactor:
 
     def json_bytes(self, data: bytes, *, marked: frozenset[str] = frozenset()) -> bytes:
         """The same for canonical JSON; the same object where there is no secret. What is not JSON is masked whole."""
-        if not (self._hits(data) or b"\\u" in data or _has_any(needles(marked), data)):
+        if not (self._hits(data) or b"\\u" in data or (marked and _has_any(needles(marked), data))):
             return data
         try:
             value = decode(data)

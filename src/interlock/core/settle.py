@@ -32,7 +32,7 @@ def settled_as(outcome: Outcome) -> CallEvent:
 
 def spent_on(operation: Operation, outcome: Outcome, *, elapsed_ms: int) -> Amounts:
     """What the call cost. Unreported usage is charged its declared maximum, never zero; what never ran costs none."""
-    declared = operation.spec.cost.max_micros
+    declared = operation.tool.spec.cost.max_micros
     spent = _reported(outcome)
     cost = declared if spent is None or not _cost_reported(outcome) else max(0, spent.cost_micros)
     tokens = 0 if spent is None else max(0, spent.tokens)

@@ -16,6 +16,8 @@ from uuid import UUID
 
 import orjson
 
+from interlock.core.canonical import fitted
+
 BYTES_MAX = 16 * 1024 * 1024
 """The hard cap on one result; a tool's own limit is applied later, with a note of what was cut."""
 DEPTH_MAX = 200
@@ -56,7 +58,7 @@ def _encoded(value: object) -> bytes:
         data = orjson.dumps(value, default=_foreign)
     except orjson.JSONEncodeError:
         return _exact(value)
-    return data if value is None or b"null" not in data or _is_finite(value) else _exact(value)
+    return fitted(data) if value is None or b"null" not in data or _is_finite(value) else _exact(value)
 
 
 def _is_finite(value: object) -> bool:

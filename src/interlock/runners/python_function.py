@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from interlock.core.canonical import decode
 from interlock.core.errors import SpecInvalid
 from interlock.core.functions import Context
+from interlock.core.operation import Operation
 from interlock.ports import Invocation
+
+_UNCHANGEABLE = frozenset({str, int, bool, type(None)})
 
 
 class Misfit(Exception):
@@ -32,9 +35,8 @@ class PythonFunction:
         return self.function(**self.arguments(invocation))
 
     def arguments(self, invocation: Invocation) -> dict[str, object]:
-        """A fresh decode of the frozen arguments, as keywords. Raises `Misfit`."""
-        decoded = decode(invocation.operation.arguments)
-        arguments: dict[str, object] = dict(decoded) if isinstance(decoded, dict) else {}
+        """A fresh copy of the frozen arguments, as keywords. Raises `Misfit`."""
+        arguments = _fresh(invocation.operation)
         if self.names is not None and not arguments.keys() <= self.names:
             arguments = {name: value for name, value in arguments.items() if name in self.names}
         for name, convert in self.conversions:
@@ -89,6 +91,16 @@ def context(invocation: Invocation) -> Context:
         resource=operation.resource,
         secrets=invocation.secrets,
     )
+
+
+def _fresh(operation: Operation) -> dict[str, object]:
+    """Arguments that a function may change as it likes: decoded anew where a copy would share an object or a list."""
+    values = operation.values
+    for value in values.values():
+        if type(value) not in _UNCHANGEABLE:
+            decoded = decode(operation.arguments)
+            return dict(decoded) if isinstance(decoded, dict) else {}
+    return {**values}
 
 
 def _converted(name: str, convert: Callable[[object], object], value: object) -> object:

@@ -46,8 +46,10 @@ async def attempt_all(
     `Unknown` unless the contract says otherwise. `tail` is there where work goes on that could not be stopped: its
     locks stay held until then. A cancellation gets out; `tail_of` tells whether work goes on behind it.
     """
-    spec = invocation.operation.spec
-    refused = await _refused(invocation, runner=runner, clock=clock, health=health)
+    spec = invocation.operation.tool.spec
+    refused = _refused(invocation, clock=clock, health=health)
+    if refused is None and spec.precondition:
+        refused = await _unmet(invocation, runner=runner, clock=clock)
     if refused is not None:
         return Attempt(refused)
     before = _FIRST
@@ -73,18 +75,21 @@ def tail_of(cancelled: asyncio.CancelledError) -> Awaitable[Outcome] | None:
     return tail
 
 
-async def _refused(invocation: Invocation, *, runner: Runner, clock: Clock, health: Health) -> Failed | None:
+def _refused(invocation: Invocation, *, clock: Clock, health: Health) -> Failed | None:
     """Why not even the first attempt is made."""
-    spec = invocation.operation.spec
+    spec = invocation.operation.tool.spec
     pause_s = health.unavailable(spec)
     if pause_s is not None:
         message = f"{spec.name} does not work at present."
         return Failed(Code.TOOL_UNAVAILABLE, message, retryable=True, retry_after_s=pause_s, nothing_happened=True)
     if clock.monotonic_s() >= invocation.deadline_s:
         return Failed(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.", nothing_happened=True)
-    if not spec.precondition:
-        return None
-    until_s = min(invocation.deadline_s, clock.monotonic_s() + spec.timeout_ms / 1_000)
+    return None
+
+
+async def _unmet(invocation: Invocation, *, runner: Runner, clock: Clock) -> Failed | None:
+    """Why the tool itself would not have it started now."""
+    until_s = min(invocation.deadline_s, clock.monotonic_s() + invocation.operation.spec.timeout_ms / 1_000)
     found = await bounded(runner.precondition(invocation), until_s=until_s)
     if isinstance(found, Overdue):
         return Failed(Code.PRECONDITION_FAILED, "A condition could not be checked in time.", nothing_happened=True)
@@ -92,7 +97,7 @@ async def _refused(invocation: Invocation, *, runner: Runner, clock: Clock, heal
 
 
 async def _attempt(invocation: Invocation, *, runner: Runner, number: int, clock: Clock) -> Attempt:
-    until_s = min(invocation.deadline_s, clock.monotonic_s() + invocation.operation.spec.timeout_ms / 1_000)
+    until_s = min(invocation.deadline_s, clock.monotonic_s() + invocation.operation.tool.spec.timeout_ms / 1_000)
     this = Invocation(
         invocation.operation,
         invocation.operation_id,

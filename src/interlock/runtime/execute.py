@@ -51,7 +51,7 @@ class Executor:
 
     async def execute(self, operation: Operation, claim: Claim, flight: Flight) -> Outcome:
         """What came of it. Total but for cancellation."""
-        spec = operation.spec
+        spec = operation.tool.spec
         secrets = NO_SECRETS
         if spec.secrets:
             found = await self._secrets(operation, flight)
@@ -95,7 +95,7 @@ class Executor:
         try:
             attempt: Attempt = await attempt_all(
                 invocation,
-                runner=self._world.runners[invocation.operation.spec.handler.kind],
+                runner=self._world.runners[invocation.operation.tool.spec.handler.kind],
                 clock=self._world.clock,
                 entropy=self._world.entropy,
                 health=self.health,

@@ -12,6 +12,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar, assert_never
 
 from interlock.core.approval import Approval
@@ -88,9 +89,7 @@ class Gate:
         `replaces` is the id of an approval whose arguments an approver edited into this call's.
         """
         call, deadline_s = legible(call), self._deadline_s(caller)
-        return await self._walk(
-            Proposal(call, caller, lambda catalogue: propose(call, caller, catalogue), deadline_s, replaces=replaces)
-        )
+        return await self._walk(Proposal(call, caller, partial(propose, call, caller), deadline_s, replaces=replaces))
 
     async def resume(
         self, call: ToolCall, caller: Caller, operation: Callable[[Catalogue], Operation | Deny], *, approval: Approval
@@ -183,7 +182,8 @@ class Gate:
         operation_id = allow.continues or proposal.stored or self._new_id()
         claim = Claim(operation_id, operation.caller.principal.tenant, 0)
         claimed = Claimed(operation, allow, claim, self._world.clock.monotonic_s(), proposal.deadline_s)
-        fused = operation.spec.effect is Effect.READ and not operation.spec.external and allow.grant is None
+        spec = operation.tool.spec
+        fused = spec.effect is Effect.READ and not spec.external and allow.grant is None
         event = None if fused else self._records.claimed(operation, allow, operation_id)
         claiming = self._world.calls.claim(intent_of(operation, facts, allow, claim=claim, event=event, view=view))
         self._ongoing.begin(operation_id)
@@ -197,7 +197,7 @@ class Gate:
             self._ongoing.end(operation_id)
             raise
         if isinstance(taken, Claim):
-            return await self._run(replace(claimed, claim=taken))
+            return await self._run(Claimed(operation, allow, taken, claimed.started_s, claimed.deadline_s))
         self._ongoing.end(operation_id)
         if taken is NotClaimed.EPOCH:
             await self._views.refresh()

@@ -17,14 +17,15 @@ def intent_of(
     operation: Operation, facts: Facts, allow: Allow, *, claim: Claim, event: Event | None, view: View
 ) -> Intent:
     """What the claim of an allowed operation takes. Without an event it is a read that may be held in memory."""
+    spec = operation.tool.spec
     return Intent(
         operation=stored_of(operation, claim.operation_id, whole=operation.key is not None),
         event=event,
         reservations=facts.reservations,
         epoch=view.epoch,
         at_us=facts.as_of_us,
-        lifetime_us=operation.spec.idempotency.lifetime_s * 1_000_000,
-        ceiling=operation.spec.labels,
+        lifetime_us=spec.idempotency.lifetime_s * 1_000_000,
+        ceiling=spec.labels,
         run_version=facts.run.version if facts.slice.reads_run and operation.caller.run is not None else None,
         approval=None if allow.grant is None else allow.grant.id,
         continues=allow.continues,
@@ -34,23 +35,24 @@ def intent_of(
 
 def stored_of(operation: Operation, operation_id: str, *, whole: bool) -> StoredOperation:
     """The operation as it is kept. Only what changes something, or waits, needs to be kept whole."""
-    caller = operation.caller
+    caller, tool = operation.caller, operation.tool
+    principal, spec = caller.principal, tool.spec
     return StoredOperation(
-        id=operation_id,
-        tenant=caller.principal.tenant,
-        tool=operation.spec.name,
-        source=operation.spec.source,
-        version=operation.spec.version,
-        spec_digest=operation.tool.digest,
-        digest=operation.digest,
-        model_digest=operation.model_digest,
-        principal=caller.principal.id,
-        call_id=operation.call.id,
-        sealed=seal(operation) if whole else b"",
-        key=operation.key,
-        run=caller.run,
-        task=caller.task,
-        repeatable=operation.spec.effect.repeatable,
+        operation_id,
+        principal.tenant,
+        spec.name,
+        spec.source,
+        spec.version,
+        tool.digest,
+        operation.digest,
+        operation.model_digest,
+        principal.id,
+        operation.call.id,
+        seal(operation) if whole else b"",
+        operation.key,
+        caller.run,
+        caller.task,
+        spec.effect.repeatable,
     )
 
 

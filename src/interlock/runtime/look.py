@@ -54,19 +54,14 @@ class Looker:
     async def facts(self, operation: Operation, view: View, asked: Asked) -> Facts:
         """The facts as of now."""
         caller = operation.caller
-        tenant = caller.principal.tenant
+        tenant, spec = caller.principal.tenant, operation.tool.spec
         now_us = self._clock.now_us()
-        reservations = self.limits.reservations(
-            caller,
-            operation.spec,
-            digest=operation.digest if self._per_operation else "",
-            now_us=now_us,
-            counted=asked.counted,
-        )
+        digest = operation.digest if self._per_operation else ""
+        reservations = self.limits.reservations(caller, spec, digest=digest, now_us=now_us, counted=asked.counted)
         scopes = tuple([each.scope for each in reservations])
         seen = await self._calls.look(Look(tenant, operation.key, caller.run, scopes, now_us))
-        policy = view.policies.slice(operation.spec, tenant=tenant)
-        rule = operation.spec.resource
+        policy = view.policies.slice(spec, tenant=tenant)
+        rule = spec.resource
         return Facts(
             as_of_us=now_us,
             slice=policy,

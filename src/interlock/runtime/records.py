@@ -21,7 +21,7 @@ from interlock.core.outcome import Outcome
 from interlock.core.policy import Verdict
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
-from interlock.core.tool import spec_to_json
+from interlock.core.tool import Risk, spec_to_json
 from interlock.ports import Clock, Entropy
 
 RAW_SHOWN_MAX = 4_096
@@ -31,6 +31,8 @@ Kept = tuple[tuple[str, bytes], ...]
 """What is kept whole beside a record, by name."""
 
 Record = dict[str, object]
+
+_RISKS = {risk: risk.name.lower() for risk in Risk}
 
 
 class Records:
@@ -57,7 +59,7 @@ class Records:
         if operation is None:
             raw = _raw(call)
             record = _record(caller, call.id, deny.tool, deny.verdict)
-            record["tool"] = call.name[:128]
+            record["tool"] = self.redactor.text(call.name[:RAW_SHOWN_MAX])[:128]
             record["arguments"] = {"bytes": len(raw), "digest": key.keyed(raw)}
             kept: Kept = (("arguments", raw),)
         else:
@@ -150,7 +152,7 @@ class Records:
     ) -> tuple[Record, Kept]:
         """What was proposed and what came of it. Results are redacted already: an observation is for a model's eyes."""
         record, kept = self._proposed(operation, verdict, key)
-        record["status"] = seen.status.value
+        record["status"] = str(seen.status)
         record["subject"] = seen.operation_id
         data = seen.data_json
         if data is not None:
@@ -164,12 +166,12 @@ class Records:
 
 
 def _record(caller: Caller, call_id: str, tool: Tool | None, verdict: Verdict | None) -> Record:
-    """The fields of every record, in one literal: it is made for every call."""
+    """The fields of every record, in one literal: it is made for every call. The encoder is slow on enums."""
     principal, origin = caller.principal, caller.origin
     spec = None if tool is None else tool.spec
     record: Record = {
         "principal": principal.id,
-        "kind": principal.kind,
+        "kind": str(principal.kind),
         "on_behalf_of": principal.acting_for or principal.id,
         "door": origin.door,
         "agent": origin.agent,
@@ -183,11 +185,11 @@ def _record(caller: Caller, call_id: str, tool: Tool | None, verdict: Verdict | 
         "source": None if spec is None else spec.source,
         "version": None if spec is None else spec.version,
         "spec": None if tool is None else tool.digest,
-        "effect": None if spec is None else spec.effect,
-        "risk": None if spec is None else spec.risk.name.lower(),
+        "effect": None if spec is None else str(spec.effect),
+        "risk": None if spec is None else _RISKS[spec.risk],
         "status": None,
         "code": None,
-        "answer": None if verdict is None else verdict.answer,
+        "answer": None if verdict is None else str(verdict.answer),
         "policies": () if verdict is None else verdict.policies,
         "slice": None if verdict is None else verdict.slice_digest,
         "reason": None if verdict is None else verdict.reason,

@@ -109,8 +109,11 @@ class MemoryStore:
                 return NotClaimed.BUDGET
             self._books.enter(usage)
             claim = self._take(intent)
-        self._use_approvals(intent)
-        self._join(intent.operation, ceiling=intent.ceiling)
+        operation = intent.operation
+        if operation.key is not None or intent.approval is not None:
+            self._use_approvals(intent)
+        if operation.run is not None:
+            self._books.join((operation.tenant, operation.run), labels=intent.ceiling, tool=operation.tool)
         if intent.event is not None:
             self._chain.append(intent.event)
         return claim
@@ -151,7 +154,9 @@ class MemoryStore:
         tenant = operation.tenant
         if intent.epoch != self._epoch:
             return NotClaimed.EPOCH
-        if not self._books.is_at(intent.run_version, run=(tenant, operation.run or "")):
+        if intent.run_version is not None and not self._books.is_at(
+            intent.run_version, run=(tenant, operation.run or "")
+        ):
             return NotClaimed.RUN
         if not self._is_free(intent):
             return NotClaimed.KEY
@@ -189,10 +194,6 @@ class MemoryStore:
         call.state = CallState.CLAIMED
         call.orphaned = False
         return Claim(call.operation.id, call.operation.tenant, call.fence)
-
-    def _join(self, operation: StoredOperation, *, ceiling: Labels) -> None:
-        if operation.run is not None:
-            self._books.join((operation.tenant, operation.run), labels=ceiling, tool=operation.tool)
 
     def _prior(self, key: Key, *, at_us: int) -> Prior | None:
         call = self._keys.get(key)
