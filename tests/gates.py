@@ -135,6 +135,13 @@ async def records(gate: Gate, kind: str | None = None, *, call: str | None = Non
     ]
 
 
+async def settled(gate: Gate) -> None:
+    """Wait until the gate and its store have written what calls that were cancelled left to them."""
+    while gate._owned:
+        await asyncio.wait(gate._owned)
+    await gate._world.recovery.find("acme", "none")
+
+
 async def used(gate: Gate, unit: str, *, tenant: str = "acme") -> int:
     """How much of a unit is used in all scopes, and that nothing is held."""
     rows = await gate.usage(tenant)

@@ -99,9 +99,9 @@ class Gate(Walk):
         `policies` is a folder of `.cedar` files, or sources; None keeps what the store has. Raises `SettingsInvalid`,
         `SpecInvalid`, `PolicyInvalid` or `StoreError` before anything can be called.
         """
-        keys = host.keys or (Keys.random() if str(path) == MEMORY else key_file(Path(f"{path}.key")))
         store = await _open_store(str(path), host)
         try:
+            keys = host.keys or (Keys.random() if str(path) == MEMORY else key_file(Path(f"{path}.key")))
             gate = _wired(cls, store, settings or Settings(), host=host, keys=keys)
             await gate.begin(tuple(tools), policies)
             try:

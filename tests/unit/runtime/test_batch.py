@@ -1,12 +1,11 @@
-"""Calls proposed together: each gets its own result in order, effects take their turn, nobody's failure is another's."""
+"""Calls proposed together: each gets its own result in order, effects take turns, no failure is another's."""
 
 import asyncio
 
 import pytest
 
 from interlock import ErrorContract, ToolCall, ToolFault, tool
-from tests.gates import ALICE, AnyTool, Shelf, code, opened, records, save, search
-
+from tests.gates import ALICE, AnyTool, Shelf, code, opened, records, save, search, settled
 
 SAVING_ASKS = """
 permit (principal, action, resource);
@@ -134,8 +133,7 @@ async def test_a_cancelled_batch_leaves_one_record_for_each_call(gate_path: str)
         batch.cancel()
         await asyncio.wait([batch])
         shelf.open.set()
-        await gate._ongoing.drain()
-        await asyncio.wait(gate._owned) if gate._owned else None
+        await settled(gate)
         ended = [each for each in await records(gate) if each["event"] in ("call.settled", "call.refused")]
         assert sorted(each["call_id"] for each in ended) == ["c1", "c2", "c3", "c4"]
         codes = {each["call_id"]: each.get("code") for each in ended}

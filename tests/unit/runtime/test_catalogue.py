@@ -8,7 +8,7 @@ from interlock import Caller, PolicySource, ToolCall, tool
 from interlock.core.catalogue import Lifecycle
 from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.runtime.catalogue import MOVES
-from tests.gates import ALICE, ALL, AnyTool, OPERATOR, Shelf, code, opened, records, save, search
+from tests.gates import ALICE, ALL, OPERATOR, AnyTool, Shelf, code, opened, records, save, search
 
 
 def search_of(words: str, *, version: str = "1") -> AnyTool:

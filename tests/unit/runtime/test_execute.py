@@ -1,4 +1,4 @@
-"""Executing a claimed call: secrets reach the handler alone, locks outlast what cannot be stopped, lateness is recorded."""
+"""Executing a claimed call: secrets reach the handler alone, locks outlast what cannot be stopped."""
 
 import asyncio
 import logging

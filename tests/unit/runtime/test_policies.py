@@ -13,10 +13,10 @@ from interlock.testing.fakes import FakeFacts
 from tests.gates import ALICE, ALL, ASKS, BOB, READS, AnyTool, Shelf, asked, code, opened, records, save, search
 
 SECRET = Labels(Confidentiality.CONFIDENTIAL)
-NO_LEAK = (
-    ALL
-    + '@id("no-leak") forbid (principal, action, resource) when { context.tool.external && context.run.confidentiality >= 2 };'
-)
+NO_LEAK = f"""{ALL}
+@id("no-leak") forbid (principal, action, resource)
+when {{ context.tool.external && context.run.confidentiality >= 2 }};
+"""
 SCORED = '@id("scored") permit (principal, action, resource) when { context.facts.score < 5 };'
 
 
@@ -62,10 +62,8 @@ async def test_a_policy_that_fails_when_it_is_asked_denies() -> None:
         """Add one."""
         return number + 1
 
-    policy = (
-        ALL
-        + 'forbid (principal, action == Action::"add", resource) when { context.args.number + 9223372036854775807 < 0 };'
-    )
+    never = "{ context.args.number + 9223372036854775807 < 0 }"
+    policy = f'{ALL} forbid (principal, action == Action::"add", resource) when {never};'
     async with opened(":memory:", [add], policy) as gate:
         assert code(await gate.call(ToolCall("c1", "add", {"number": 1}), principal=ALICE)) == "PERMISSION_DENIED"
         assert code(await gate.call(ToolCall("c1", "add", {"number": -1}), principal=ALICE)) == "ok"

@@ -1,0 +1,71 @@
+"""The view of a process: only code that is here, in the version published last, with the policies that go with it."""
+
+from dataclasses import replace
+
+import pytest
+
+from interlock import PolicySource
+from interlock.core.catalogue import Lifecycle
+from interlock.core.errors import PolicyInvalid
+from interlock.core.tool import ToolSpec
+from interlock.core.tool_compile import compile_tool
+from interlock.ports import Registered
+from interlock.runtime.catalogue import _registered
+from interlock.runtime.views import Views
+from interlock.store.memory import MemoryStore
+from interlock.testing.store_values import Values
+from tests.gates import ALL, Shelf
+
+ONE = Shelf().search.spec()
+TWO = replace(ONE, version="2")
+
+
+def stored(spec: ToolSpec, state: Lifecycle = Lifecycle.AVAILABLE) -> Registered:
+    return replace(_registered(compile_tool(spec)), state=state)
+
+
+async def viewed(*found: Registered, known: tuple[ToolSpec, ...] = (ONE, TWO)) -> str | None:
+    """The version that a name means in a process that has this code."""
+    store = MemoryStore()
+    await store.publish(found, Values().event())
+    views = Views(store)
+    views.add(known)
+    tool = (await views.refresh()).catalogue.find("acme", "search")
+    return None if tool is None else tool.spec.version
+
+
+async def test_a_name_means_the_version_published_last_whose_code_is_here() -> None:
+    assert await viewed(stored(ONE), stored(TWO)) == "2"
+    assert await viewed(stored(ONE), stored(TWO), known=(ONE,)) == "1"
+    assert await viewed(stored(ONE), known=()) is None
+
+
+@pytest.mark.requirement("REG-2")
+async def test_a_candidate_does_not_stand_in_the_way_of_what_is_in_use() -> None:
+    assert await viewed(stored(ONE), stored(TWO, Lifecycle.CANDIDATE)) == "1"
+
+
+async def test_what_is_about_to_be_published_or_saved_can_be_looked_at_first() -> None:
+    store = MemoryStore()
+    views = Views(store)
+    views.add([ONE])
+    assert (await views.catalogue((stored(ONE),))).find("acme", "search") is not None
+    assert (await views.catalogue()).find("acme", "search") is None
+    kept, own = PolicySource("kept", ALL), PolicySource("own", ALL, tenant="acme")
+    await store.save_policies((kept, own), Values().event())
+    new = PolicySource("new", ALL, tenant="acme")
+    assert await views.sources((new,)) == (kept, new)
+    with pytest.raises(PolicyInvalid):
+        views.compile([PolicySource("x", 'permit (principal, action == Action::"nope", resource);')])
+
+
+async def test_a_view_is_stamped_with_the_epoch_of_its_store_and_compiles_a_version_once() -> None:
+    store = MemoryStore()
+    views = Views(store)
+    views.add([ONE])
+    await store.publish((stored(ONE),), Values().event())
+    first = await views.refresh()
+    await store.save_policies((PolicySource("p", ALL),), Values().event())
+    second = await views.refresh()
+    assert (first.epoch, second.epoch) == (1, 2)
+    assert first.catalogue.find("acme", "search") is second.catalogue.find("acme", "search")

@@ -1,0 +1,36 @@
+"""The machine's clock and randomness hold the contracts of their ports."""
+
+import os
+
+from interlock.ports import Clock, Entropy
+from interlock.system import SystemClock, SystemEntropy
+
+
+async def test_the_clock_counts_microseconds_and_never_goes_back() -> None:
+    clock: Clock = SystemClock()
+    wait = clock.sleep
+    before_us, before_s = clock.now_us(), clock.monotonic_s()
+    await wait(0)
+    assert clock.now_us() >= before_us > 1_700_000_000_000_000
+    assert clock.monotonic_s() >= before_s
+
+
+def test_no_bytes_are_drawn_twice() -> None:
+    entropy: Entropy = SystemEntropy()
+    drawn = [entropy.bytes(16) for _ in range(2_000)]
+    assert len({*drawn}) == 2_000
+    assert len(entropy.bytes(20_000)) == 20_000
+
+
+def test_a_forked_process_draws_its_own() -> None:
+    entropy = SystemEntropy()
+    entropy.bytes(1)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, entropy.bytes(16))
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reading, 16) != entropy.bytes(16)
+    os.close(reading)
+    os.close(writing)
