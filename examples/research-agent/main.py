@@ -113,7 +113,8 @@ async def _do(session: Session, options: Options) -> int:
     try:
         saved = await _continued(session, options) or await _proposed(session, options)
     except Gave as end:
-        session.screen.say("FAILED", str(end))
+        why = "Ask in other words with --question, or set OPENAI_API_KEY to use a larger model."
+        session.screen.say("FAILED", str(end), why=why)
         return FAILED
     except ModelUnavailable as missing:
         session.screen.say("FAILED", str(missing), why=_model_advice())

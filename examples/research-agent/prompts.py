@@ -19,6 +19,8 @@ from drafts import DRAFT_ID_PATTERN, DRAFT_WORD_CHARACTERS_MAX
 DEFAULT_QUESTION: Final = "How are approvals bound to operations?"
 TOKENS_MAX: Final = 80
 SNIPPET_CHARACTERS_MAX: Final = 60
+QUERY_CHARACTERS_MAX: Final = 48
+_QUERY_WORD: Final = re.compile(r"[a-z0-9]+")
 _PLAIN_WORD: Final = re.compile(r"[a-z]{3,}")
 
 SEARCH_NAME: Final = "search_documents"
@@ -29,7 +31,7 @@ SEARCH_SCHEMA: Final[dict[str, object]] = {
         "query": {
             "type": "string",
             "minLength": 3,
-            "maxLength": 48,
+            "maxLength": QUERY_CHARACTERS_MAX,
             "pattern": "^[A-Za-z][A-Za-z0-9 -]{1,46}[A-Za-z0-9]$",
         }
     },
@@ -56,8 +58,8 @@ SAVE_SCHEMA: Final[dict[str, object]] = {
 
 
 def search_sentence(question: str) -> str:
-    """What the user says first."""
-    return f'Find "{question}" with {SEARCH_NAME}.'
+    """What the user says first. Of a question that is no possible query it holds only words that are one."""
+    return f'Find "{_topic(question)}" with {SEARCH_NAME}.'
 
 
 def save_sentence(draft_id: str) -> str:
@@ -76,6 +78,18 @@ def results_text(passages: Sequence[Passage]) -> str:
     if not passages:
         return "Nothing was found."
     return "\n".join(f"{number} {_line(passage)}" for number, passage in enumerate(passages, start=1))
+
+
+def _topic(question: str) -> str:
+    """The question where it fits a query; else as many of its words as do."""
+    if len(question) <= QUERY_CHARACTERS_MAX:
+        return question
+    topic = ""
+    for word in filter(_QUERY_WORD.fullmatch, query_words(question)):
+        if len(topic) + 1 + len(word) > QUERY_CHARACTERS_MAX:
+            break
+        topic = f"{topic} {word}".strip()
+    return topic or question
 
 
 def _line(passage: Passage) -> str:

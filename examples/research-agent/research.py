@@ -38,11 +38,11 @@ class Conversation:
     async def research(self) -> Observation:
         """Search, then propose a draft: the observation of the proposed save. Raises Gave or ModelUnavailable."""
         session = self._session
-        await self._step(search_sentence(session.question), reached=lambda _: len(session.passages) > 1)
-        saving = save_sentence(draft_id_for(session.question))
-        return await self._step(saving, reached=lambda seen: seen.tool != SEARCH_NAME and _is_put(seen))
+        searching, saving = search_sentence(session.question), save_sentence(draft_id_for(session.question))
+        await self._step(searching, what="find two passages", reached=lambda _: len(session.passages) > 1)
+        return await self._step(saving, what="propose a draft that can be saved", reached=_is_put)
 
-    async def _step(self, sentence: str, *, reached: Callable[[Observation], bool]) -> Observation:
+    async def _step(self, sentence: str, *, what: str, reached: Callable[[Observation], bool]) -> Observation:
         """Ask until a proposal reaches what the step is for. Whatever the gate refuses is fed back, never mended."""
         for number in range(1, TURNS_MAX + 1):
             self._messages.append({"role": "user", "content": sentence})
@@ -55,7 +55,7 @@ class Conversation:
             found = next((each for each in seen if reached(each)), None)
             if found is not None:
                 return found
-        raise Gave(f"The model did not get there in {TURNS_MAX} turns. Nothing was done in its place; run it again.")
+        raise Gave(f"The model did not {what} in {TURNS_MAX} turns. Nothing was done in its place.")
 
     async def _put(self, turn: Turn) -> tuple[Observation, ...]:
         """One turn's calls to the gate, and what came of them into the conversation."""
@@ -84,7 +84,7 @@ class Conversation:
 
 
 def _is_put(seen: Observation) -> bool:
-    return seen.status in (Status.WAITING, Status.OK)
+    return seen.tool != SEARCH_NAME and seen.status in (Status.WAITING, Status.OK)
 
 
 def _offered(session: Session) -> tuple[WireNames, list[dict[str, object]]]:

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 from documents import RESULTS_MAX, Library, Passage
 from drafts import DRAFT_ID_PATTERN, Draft, Written, compose_draft, draft_path, find_draft, write_draft_atomically
+from prompts import QUERY_CHARACTERS_MAX
 from quotations import NoSuchPassage, chosen
 
 from interlock import (
@@ -29,7 +30,9 @@ from interlock.core.functions import Declaration
 from interlock.core.tool import Localized
 
 # Tight schemas are kind to a small model. What is injected the model neither sees nor supplies.
-Query = Annotated[str, Arg(min_length=3, max_length=48, pattern="^[A-Za-z][A-Za-z0-9 -]{1,46}[A-Za-z0-9]$")]
+Query = Annotated[
+    str, Arg(min_length=3, max_length=QUERY_CHARACTERS_MAX, pattern="^[A-Za-z][A-Za-z0-9 -]{1,46}[A-Za-z0-9]$")
+]
 DraftId = Annotated[str, Arg(max_length=21, pattern=DRAFT_ID_PATTERN)]
 Numbers = Annotated[list[Annotated[int, Arg(ge=1, le=RESULTS_MAX)]], Arg(min_length=2, max_length=3)]
 Task = Annotated[str, Arg(inject="task")]
