@@ -55,12 +55,9 @@ async def ending(session: Session, *, home: Path, fingerprint: str) -> bool:
     if isinstance(verified, Break):
         session.screen.say("FAILED", f"the audit log does not verify: {verified.sentence}")
         return False
-    head = verified.heads[0]
-    session.screen.say(
-        "AUDIT",
-        f"audit verified: {verified.records} records, head {head.chain} {head.sequence} {head.hash[:16]}, "
-        f"key fingerprint {fingerprint}",
-    )
+    heads = "".join(f", head {each.chain} {each.sequence} {each.hash[:16]}" for each in verified.heads)
+    says = f"audit verified: {verified.records} records{heads}, key fingerprint {fingerprint}"
+    session.screen.say("AUDIT", says)
     return _verified_offline(session, exported, path=home / EXPORT, fingerprint=fingerprint)
 
 

@@ -29,9 +29,10 @@ class Reviewer(Enum):
 async def review(session: Session, approval: Approval, *, reviewer: Reviewer) -> bool:
     """Have a waiting approval decided. Whether it is decided now; False leaves it waiting, for days if need be."""
     screen = session.screen
-    screen.durable = "The draft waits for approval; the operation is stored, so nobody has to propose it again."
     if approval.state is not ApprovalState.PENDING:
+        screen.durable = f"The question whether to save is {approval.state.value}; that is on record."
         return True
+    screen.durable = "The draft waits for approval; the operation is stored, so nobody has to propose it again."
     if reviewer is not Reviewer.STAND_IN:
         screen.say("WAITING", f"approval {approval.id}: this is what would run, to the byte:")
         screen.question(approval.summary)
