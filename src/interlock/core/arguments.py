@@ -11,7 +11,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
 
 from interlock.core.canonical import Json, canonical
 
@@ -84,6 +83,7 @@ def _read_text(raw: str | bytes, limits: ArgumentLimits) -> Json:
 
 def _value(text: str, decoder: json.JSONDecoder) -> Json:
     """What the decoder makes of it. Text that is one object to the end needs none of its searches for blanks."""
+    value: Json
     if text.startswith("{"):
         try:
             # Not in the type stubs, but in every version of the decoder.
@@ -91,8 +91,9 @@ def _value(text: str, decoder: json.JSONDecoder) -> Json:
         except StopIteration:
             end = -1
         if end == len(text):
-            return cast(Json, value)
-    return cast(Json, decoder.decode(text))
+            return value
+    value = decoder.decode(text)
+    return value
 
 
 def _decoded(raw: str | bytes, limits: ArgumentLimits) -> str:

@@ -15,7 +15,7 @@ import math
 import re
 from collections.abc import Iterable
 from decimal import Decimal
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import orjson
 
@@ -75,9 +75,8 @@ def integral(value: Json) -> Json:
 
 def decode(data: bytes) -> Json:
     """A fresh value of canonical bytes, every integer exact. For bytes of our own making; callers' text is parsed."""
-    if len(data) > 18 and _MAYBE_BIG.search(data):
-        return cast(Json, json.loads(data))
-    return cast(Json, orjson.loads(data))
+    value: Json = json.loads(data) if len(data) > 18 and _MAYBE_BIG.search(data) else orjson.loads(data)
+    return value
 
 
 def _orjson_agrees(value: object) -> bool:

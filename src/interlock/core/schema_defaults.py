@@ -67,6 +67,7 @@ class Defaults:
                 self._completed(plan, name)
         _prune(reachable)
         self.empty = not any(plan.declared for plan in reachable)
+        self._is_flat = not any(plan.declared for plan in reachable if plan is not self._root)
 
     def complete(self) -> Iterator[tuple[Declared, Json]]:
         """Every default as it is put in, with what belongs inside it filled in."""
@@ -79,6 +80,8 @@ class Defaults:
 
         Raises SchemaInvalid where the defaults of a hostile schema would add more than FILLED_BYTES_MAX bytes.
         """
+        if self._is_flat and self._root.declared.keys() <= value.keys():
+            return value
         return _filled_object(self._root, value, _Portions().take)
 
     def _planned(self, node: Json) -> _Plan:

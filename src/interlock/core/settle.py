@@ -36,7 +36,7 @@ def spent_on(operation: Operation, outcome: Outcome, *, elapsed_ms: int) -> Amou
     spent = _reported(outcome)
     cost = declared if spent is None or not _cost_reported(outcome) else max(0, spent.cost_micros)
     tokens = 0 if spent is None else max(0, spent.tokens)
-    return Amounts(tokens=tokens, cost_micros=cost, working_ms=elapsed_ms)
+    return Amounts(0, 0, tokens, cost, elapsed_ms)
 
 
 def _reported(outcome: Outcome) -> Amounts | None:

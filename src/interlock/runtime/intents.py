@@ -18,18 +18,20 @@ def intent_of(
 ) -> Intent:
     """What the claim of an allowed operation takes. Without an event it is a read that may be held in memory."""
     spec = operation.tool.spec
+    reads_run = facts.slice.reads_run and operation.caller.run is not None
+    # By position: names would cost as much again as all else here, for every call.
     return Intent(
-        operation=stored_of(operation, claim.operation_id, whole=operation.key is not None),
-        event=event,
-        reservations=facts.reservations,
-        epoch=view.epoch,
-        at_us=facts.as_of_us,
-        lifetime_us=spec.idempotency.lifetime_s * 1_000_000,
-        ceiling=spec.labels,
-        run_version=facts.run.version if facts.slice.reads_run and operation.caller.run is not None else None,
-        approval=None if allow.grant is None else allow.grant.id,
-        continues=allow.continues,
-        fused=event is None,
+        stored_of(operation, claim.operation_id, whole=operation.key is not None),
+        event,
+        facts.reservations,
+        view.epoch,
+        facts.as_of_us,
+        spec.idempotency.lifetime_s * 1_000_000,
+        spec.labels,
+        facts.run.version if reads_run else None,
+        None if allow.grant is None else allow.grant.id,
+        allow.continues,
+        event is None,
     )
 
 
