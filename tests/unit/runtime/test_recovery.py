@@ -52,7 +52,7 @@ class Post:
 
 async def crash(gate: Gate, post: Post, call: ToolCall) -> asyncio.Task[object]:
     """A call whose worker counts as dead while it stands still in its handler."""
-    running: asyncio.Task[object] = asyncio.create_task(gate.call(call, principal=ALICE, task="t"))  # type: ignore[arg-type]
+    running: asyncio.Task[object] = asyncio.create_task(gate.call(call, principal=ALICE, task="t"))
     await post.started.wait()
     store = gate._world.calls
     assert isinstance(store, MemoryStore)

@@ -1,0 +1,5 @@
+"""Cases that are replayed against a whole gate run against a store in memory and one in a file: `gate_path`."""
+
+from tests.gates import gate_path
+
+__all__ = ["gate_path"]
