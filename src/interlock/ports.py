@@ -125,7 +125,10 @@ class NotClaimed(StrEnum):
 
 @frozen
 class Settlement:
-    """What came of a claim. `spent` replaces what was held, for every scope of the claim; `labels` join the run."""
+    """What came of a claim. `spent` replaces what was held, for every scope of the claim; `labels` join the run.
+
+    A lost outcome keeps the hold, but for its place among calls that run at once, until the call is closed.
+    """
 
     claim: Claim
     what: CallEvent

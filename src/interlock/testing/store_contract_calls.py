@@ -190,6 +190,7 @@ class CallContract(ContractTests):
         found = await store.find(TENANT, claim.operation_id)
         assert found is not None
         assert (found.state, found.operation) == (CallState.CLAIMED, intent.operation)
+        assert await store.settle(values.settlement(replace(claim, fence=claim.fence + 1))) is None
         receipt = await store.settle(values.settlement(claim))
         assert receipt is not None
         assert receipt.sequence == 1

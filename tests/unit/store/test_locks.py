@@ -90,6 +90,7 @@ def test_an_owner_is_alive_until_it_leaves(folder: Path, first: Presence) -> Non
     assert not second.is_alive(2)
     first.leave()
     assert not second.is_alive(1)
+    assert list((folder / "owners").iterdir()) == []
     second.leave()
 
 
