@@ -47,8 +47,9 @@ class ForgetsRuns(MemoryStore):
 
 
 class JoinsLate(MemoryStore):
-    def _join(self, operation: object, *, ceiling: object) -> None:
-        return None
+    def __init__(self) -> None:
+        super().__init__()
+        self._books.join = lambda key, **_: None  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize(
