@@ -91,7 +91,7 @@ async def test_integers_arrive_as_they_were_written(trouble_case: TroubleCase) -
 
 
 @pytest.mark.trouble
-@pytest.mark.requirement("CALL-2", "LOOP-3")
+@pytest.mark.requirement("CALL-2")
 async def test_arguments_that_were_cut_off_reach_nothing(trouble_case: TroubleCase) -> None:
     """ARG-07: a brace was added, and half a file was written."""
     raw = trouble_case("ARG-07")["input"]["arguments_variants"]

@@ -120,7 +120,7 @@ async def test_a_result_above_its_tools_ceiling_is_withheld_though_it_was_execut
         assert "executed" in seen.error.message
 
 
-@pytest.mark.requirement("OBS-4")
+@pytest.mark.requirement("OBS-1")
 async def test_a_result_over_the_limit_is_shortened_and_says_how_large_it_was() -> None:
     @tool(effect="read", output_bytes_max=100)
     async def long() -> str:
@@ -146,7 +146,7 @@ async def test_what_a_user_may_be_told_agrees_with_what_a_record_proves(gate_pat
         assert "nothing was done" in missing.user_text
 
 
-@pytest.mark.requirement("OBS-7", "EXEC-9")
+@pytest.mark.requirement("OBS-7")
 async def test_a_partial_result_names_what_is_still_open() -> None:
     @tool(effect="write")
     async def notify() -> Result:

@@ -88,7 +88,7 @@ async def test_an_effect_of_a_dead_worker_is_looked_up(
     assert post.sent == ([] if to == "lost" else ["x"])
 
 
-@pytest.mark.requirement("IDEM-4", "BUD-2", "BUD-3", "IDEM-5")
+@pytest.mark.requirement("IDEM-4", "BUD-2", "BUD-3")
 async def test_a_read_of_a_dead_worker_is_let_go_and_charged() -> None:
     post = Post()
     async with opened(":memory:", post.tools) as gate:

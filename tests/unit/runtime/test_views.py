@@ -40,7 +40,6 @@ async def test_a_name_means_the_version_published_last_whose_code_is_here() -> N
     assert await viewed(stored(ONE), known=()) is None
 
 
-@pytest.mark.requirement("REG-2")
 async def test_a_candidate_does_not_stand_in_the_way_of_what_is_in_use() -> None:
     assert await viewed(stored(ONE), stored(TWO, Lifecycle.CANDIDATE)) == "1"
 
