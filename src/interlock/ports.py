@@ -7,7 +7,7 @@ decided, and says so when the guard no longer holds, whereupon the runtime looks
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Protocol
 
@@ -171,7 +171,7 @@ class Calls(Protocol):
 # --- approvals --------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asking:
     """A question to people, with the frozen operation that will run. Charges count the proposal."""
 
@@ -181,7 +181,7 @@ class Asking:
     charges: tuple[Reservation, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApprovalChange:
     """A guarded step of one approval: nothing is written unless it is still in `expected` at its state and votes."""
 
@@ -209,7 +209,7 @@ class Approvals(Protocol):
 # --- recovery ---------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenCall:
     """A call as recovery finds it. `orphaned`: the worker that claimed it is gone."""
 
@@ -237,7 +237,7 @@ class Recovery(Protocol):
 # --- catalogue and policies -------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Registered:
     """A published version as it is stored. `spec` is canonical JSON."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from interlock.core.frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class Requirement:
     """What must be met before an operation may run.
 
@@ -72,7 +73,7 @@ APPROVAL_TRANSITIONS: Mapping[tuple[ApprovalState, ApprovalEvent], ApprovalState
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vote:
     """One person's decision. `roles` are those that the person held when voting, from the authenticated channel."""
 
@@ -83,7 +84,7 @@ class Vote:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binding:
     """What an approval is for, to the byte; when any of it changes the approval is void."""
 
@@ -96,7 +97,7 @@ class Binding:
     resource_version: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Approval:
     """The question: one frozen operation, what it needs, and where it stands. Times in microseconds since 1970 UTC.
 

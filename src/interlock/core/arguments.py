@@ -10,9 +10,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from interlock.core.canonical import Json, canonical
+from interlock.core.frozen import frozen
 
 INTEGER_DIGITS_MAX = 4300
 """The digits that CPython itself converts; past that, reading a number takes quadratic time."""
@@ -21,7 +21,7 @@ _BLANK = " \t\n\r"
 _TOO_MANY_DIGITS = f"The arguments hold an integer of more than {INTEGER_DIGITS_MAX} digits."
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ArgumentLimits:
     """Bounds of one call's arguments: bytes of UTF-8, and levels of objects and lists (the root is level one)."""
 
@@ -29,7 +29,7 @@ class ArgumentLimits:
     depth_max: int = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unparsed:
     """Why arguments were refused, safe to show; `not_an_object` tells a wrong root (valid JSON) from invalid JSON."""
 

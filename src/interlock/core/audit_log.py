@@ -7,18 +7,18 @@ holds one tail for each chain, whatever the log's length.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 from interlock.core.chain import Break, ChainWalk, Damage, Head, Record, Veiled, explained, is_hash, is_head
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark, heads_root
+from interlock.core.frozen import frozen
 from interlock.core.signing import fingerprint, is_signed
 
 LogItem: TypeAlias = Record | Veiled | Checkpoint
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verified:
     """What a log was shown to hold, and in `limits`, in sentences, what this could not show.
 

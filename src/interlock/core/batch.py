@@ -7,16 +7,16 @@ effects that declare no lock share one. A declared dependency waits too, and nee
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from interlock.core.freeze import canonical_id, filled
+from interlock.core.frozen import frozen
 from interlock.core.operation import Operation
 
 UNDECLARED = "\x00effects"
 """The lock that effects of one turn share where they declare none."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """What the order of one call depends on."""
 
@@ -26,7 +26,7 @@ class Member:
     depends_on: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where one call stands: positions (from 0) that it runs after, and those of them that must have succeeded."""
 

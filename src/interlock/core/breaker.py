@@ -11,9 +11,10 @@ A probe that never reports counts as lost after one rest, and the next call prob
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
+from interlock.core.frozen import frozen
 from interlock.core.outcome import Failed, Outcome, Unknown
 from interlock.core.refusals import Code
 
@@ -26,7 +27,7 @@ class BreakerState(StrEnum):
     HALF_OPEN = "half_open"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BreakerRule:
     """Five failures in a row open it; the first rest is 10 s, the longest five minutes."""
 
@@ -35,7 +36,7 @@ class BreakerRule:
     rest_max_s: float = 300.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Breaker:
     """`until_s` ends the rest (or the wait for a probe); `rest_s` is how long the last rest was."""
 

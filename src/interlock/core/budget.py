@@ -6,10 +6,11 @@ lifetime limit, else the start of a rate window. A limit of N allows exactly N.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from operator import add, sub
 from typing import NamedTuple
+
+from interlock.core.frozen import frozen
 
 
 class Unit(StrEnum):
@@ -65,7 +66,7 @@ class ScopeKind(StrEnum):
     TASK = "task"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limit:
     """At most `amount` of `unit` on a scope: for its lifetime (`window_s` 0) or in every window of so many seconds."""
 
@@ -75,7 +76,7 @@ class Limit:
     window_s: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Limits:
     """All limits of an installation or run. Absent means unlimited; zero means none at all."""
 
@@ -106,7 +107,7 @@ class Usage(NamedTuple):
     held: Amounts = NOTHING
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exhausted:
     """Which limit stands in the way: what is left, and when its window resets (microseconds; None: never)."""
 

@@ -16,7 +16,7 @@ checkpoints (`interlock.core.checkpoint`) and heads held outside do.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from hashlib import sha256
 from typing import Final, TypeAlias
@@ -61,7 +61,7 @@ class Record:
         return Head(self.chain, self.sequence, self.hash)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Veiled:
     """One record whose body is withheld: its hash keeps the chain linked."""
 
@@ -82,7 +82,7 @@ class Damage(StrEnum):
     MALFORMED = "malformed"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Break:
     """The first place where a log does not hold.
 

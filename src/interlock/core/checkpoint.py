@@ -16,11 +16,12 @@ A checkpoint shows that a chain was cut below it. That the last checkpoints went
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from typing import Final
 
 from interlock.core.chain import Head, is_hash
+from interlock.core.frozen import frozen
 from interlock.core.merkle import inclusion_proof, merkle_root, verify_inclusion
 
 NO_CHECKPOINT: Final = "0" * 64
@@ -28,7 +29,7 @@ NO_CHECKPOINT: Final = "0" * 64
 _CHECKPOINT: Final = b"interlock/1/checkpoint\x00"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """A checkpoint's number and hash: small enough to be kept outside as the log's high-water mark."""
 
@@ -39,7 +40,7 @@ class Mark:
 BEGINNING: Final = Mark(0, NO_CHECKPOINT)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checkpoint:
     """The heads of all chains, sorted by name, under one signature; `time_us` is in microseconds, UTC."""
 
@@ -70,7 +71,7 @@ class Checkpoint:
         return Mark(self.number, sha256(_CHECKPOINT + self.statement).hexdigest())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Span:
     """Records of one chain: those after the sequence `after`, up to and with `through`."""
 

@@ -10,7 +10,7 @@ argument: what is first refuses first. Nothing here has effects; the claim guard
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field, fields, replace
 from typing import assert_never
 
 from interlock.core.approval import Approval, ApprovalState, Binding, Requirement
@@ -255,7 +255,7 @@ def _grant_refused(grant: Approval, facts: Facts, bound: Binding) -> Deny | None
             return None
         case ApprovalState.GRANTED:
             changed: list[Json] = [
-                name for name in Binding.__slots__ if getattr(bound, name) != getattr(grant.binding, name)
+                each.name for each in fields(bound) if getattr(bound, each.name) != getattr(grant.binding, each.name)
             ]
             return Deny(
                 Code.APPROVAL_MISMATCH, "What the approval was given for has changed since.", {"changed": changed}

@@ -6,7 +6,7 @@ A digest of a small value can be guessed; ids and digests that leave the sealed 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 
 import orjson
@@ -20,7 +20,7 @@ SALT_BYTES = 16
 SUMMARY_BYTES_MAX = 2_048
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TenantKey:
     """The secret that keys one tenant's ids and digests; 32 bytes, derived from the installation's key."""
 

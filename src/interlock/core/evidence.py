@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from interlock.core.frozen import frozen
@@ -16,7 +15,7 @@ class EvidenceKind(StrEnum):
     STATUS = "status"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """One place that a result was taken from; lines count from 1 and both ends are included."""
 
@@ -26,7 +25,7 @@ class Source:
     line_last: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EvidenceRule:
     """What a tool declares about the evidence that its results are."""
 

@@ -10,19 +10,19 @@
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import orjson
 
 from interlock.core.chain import Head, Record, Veiled
 from interlock.core.checkpoint import Checkpoint
+from interlock.core.frozen import frozen
 
 FORMAT: Final = "interlock/1 audit export"
 LINE_BYTES_MAX: Final = 64 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Kept:
     """A payload that retention has not deleted yet, with the salt of its commitment."""
 
@@ -30,7 +30,7 @@ class Kept:
     payload: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shown:
     """A record with those of its payloads that are kept, as pairs of the commitment's name and the payload."""
 
@@ -38,14 +38,14 @@ class Shown:
     payloads: tuple[tuple[str, Kept], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Header:
     tenant: str
     keys: tuple[bytes, ...]
     since: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trailer:
     records: int
     checkpoints: int

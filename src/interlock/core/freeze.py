@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import cast
 
 from interlock.core.arguments import Unparsed, parse_arguments
@@ -11,13 +11,14 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json, canonical, integral, sha256_hex
 from interlock.core.catalogue import Tool
 from interlock.core.errors import SchemaInvalid
+from interlock.core.frozen import frozen
 from interlock.core.operation import Operation, idempotency_key, operation_digest
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import Parameter, ResourceRule
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unfrozen:
     """Why the arguments make no operation."""
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from interlock.core.call import Principal
 from interlock.core.evidence import Source
+from interlock.core.frozen import frozen
 from interlock.core.labels import Labels
 from interlock.core.resource import Resource
 from interlock.core.tool import SHARED, ToolSpec
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Context:
     """What a handler may ask for beside its arguments, by a parameter annotated `Context`.
 
@@ -34,7 +35,7 @@ class Context:
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Result:
     """A handler's value with what it knows of it. Returning the bare value is the same as `Result(value)`.
 
@@ -53,7 +54,7 @@ class Result:
     open_items: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Functions:
     """The Python functions of one tool, each sync or async.
 

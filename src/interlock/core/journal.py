@@ -6,7 +6,6 @@ must be kept whole (arguments, results, approvals' texts) go beside it as payloa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from interlock.core.audit_entry import AuditEntry, encode_entry
@@ -80,7 +79,7 @@ class Event:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditQuery:
     """Which records to read: those after `(chain, sequence)` that match every given field, at most `limit`."""
 
@@ -93,7 +92,7 @@ class AuditQuery:
     limit: int = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AuditRecord:
     """One stored record with what is still kept of its payloads."""
 

@@ -6,8 +6,9 @@ A run joins the labels of everything that it has read: confidentiality only rise
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import IntEnum
+
+from interlock.core.frozen import frozen
 
 
 class Confidentiality(IntEnum):
@@ -27,7 +28,7 @@ class Trust(IntEnum):
     TRUSTED = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Labels:
     """The labels of one value, or of everything that a run has seen."""
 

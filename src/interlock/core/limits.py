@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from interlock.core.budget import ONE_CALL, Amounts, Limit, Limits, Reservation, ScopeKey, ScopeKind, Unit
 from interlock.core.call import Caller
+from interlock.core.frozen import frozen
 from interlock.core.tool import ToolSpec
 
 Ids = Callable[[Caller, ToolSpec | None, str], tuple[str, ...]]
@@ -17,7 +17,7 @@ Ids = Callable[[Caller, ToolSpec | None, str], tuple[str, ...]]
 _new = tuple.__new__
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LimitTable:
     """Limits grouped by what shares one usage row: (kind, ids, window in microseconds, limits)."""
 

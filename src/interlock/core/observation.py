@@ -13,7 +13,7 @@ from interlock.core.evidence import Evidence, EvidenceKind, Source
 from interlock.core.frozen import frozen
 from interlock.core.labels import Confidentiality, Labels, Trust
 from interlock.core.refusals import Code
-from interlock.core.tool import spec_to_json
+from interlock.core.tool import fields_to_json
 
 
 class Status(StrEnum):
@@ -119,7 +119,7 @@ def from_bytes(data: bytes) -> Observation:
 
 
 def _told(observation: Observation) -> dict[str, Json]:
-    return {name: spec_to_json(getattr(observation, name)) for name in _TOLD}
+    return fields_to_json(observation, names=_TOLD)
 
 
 def _read(value: Json) -> Observation:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from interlock.core.approval import Requirement
 from interlock.core.catalogue import nearest
 from interlock.core.errors import PolicyInvalid
+from interlock.core.frozen import frozen
 
 _KNOWN = ("id", "description", "reason", "approval", "quorum", "lifetime", "self_approval", "redact")
 _OF_AN_ASK = ("quorum", "lifetime", "self_approval")
@@ -23,7 +23,7 @@ _QUORUM = re.compile(r"[1-9][0-9]?\Z")
 _NAME = re.compile(r"\w[\w.:@/-]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """`requirement` is None for a policy that does not ask."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import cedarpy
 
 from interlock.core.canonical import Json, canonical, decode, sha256_hex
 from interlock.core.errors import PolicyInvalid
+from interlock.core.frozen import frozen
 from interlock.core.policy_asks import Terms, terms_of
 from interlock.core.policy_reads import Reads, reads_of
 from interlock.core.policy_schema import GROUPS
@@ -26,7 +26,7 @@ _TOO_DEEP = "nests too deeply (some sixty operators in a row are the most): use 
 _OPENS, _CLOSES = "([{", ")]}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Policy:
     """One policy. `actions` and `resource` are what its scope names (None: all); `form` is canonical JSON (EST)."""
 

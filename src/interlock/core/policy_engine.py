@@ -7,7 +7,6 @@ at all raises `EngineFault`, which the slice turns into a denial.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import cedarpy
 import orjson
@@ -15,6 +14,7 @@ import orjson
 from interlock.core.call import PrincipalKind
 from interlock.core.canonical import Json
 from interlock.core.errors import InterlockError
+from interlock.core.frozen import frozen
 from interlock.core.policy_reads import PARENTS
 from interlock.core.policy_request import Projection, View, tool_values
 from interlock.core.policy_schema import TOOL_TYPE, action_groups, action_name, resource_type
@@ -32,7 +32,7 @@ class EngineFault(InterlockError):
     """The engine gave no usable answer."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """One request with policies and entities, parsed. `request` has Cedar's four parts, its context as JSON text."""
 
@@ -41,7 +41,7 @@ class Question:
     entities: cedarpy.Entities
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """What an engine answers. `satisfied` are the ids of the deciding policies: permits if allowed, else forbids."""
 

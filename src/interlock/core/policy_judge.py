@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 
 import cedarpy
 
 from interlock.core.approval import Requirement
 from interlock.core.canonical import canonical
+from interlock.core.frozen import frozen
 from interlock.core.policy_compile import Policy, policy_set_json
 from interlock.core.policy_engine import Evaluate, Frame, Reply, checked
 from interlock.core.policy_request import Projection, View, projection, tool_values
@@ -23,7 +24,7 @@ _JUDGES_MAX = 16_384
 _KEY_BYTES_MAX = 256
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bench:
     """Where a judge sits: tool version, tenant, types, and the digest that its verdicts carry."""
 

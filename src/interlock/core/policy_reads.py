@@ -7,9 +7,9 @@ would be a missing attribute, hence a denial, never a remembered answer to anoth
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from interlock.core.canonical import Json
+from interlock.core.frozen import frozen
 from interlock.core.policy_values import (
     BOOLEAN,
     DECIMAL,
@@ -47,7 +47,7 @@ _NOT_STRINGS: Mapping[Path, CedarType] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reads:
     """`paths` are rooted in `principal`, `resource`, `context`; `actions` are named in conditions; `likes` by `like`.
 

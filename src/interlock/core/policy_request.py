@@ -6,13 +6,13 @@ Because the engine is built from the view alone, two requests with equal views c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import orjson
 
 from interlock.core.call import PrincipalKind
 from interlock.core.canonical import Json
+from interlock.core.frozen import frozen
 from interlock.core.policy_reads import PARENTS, Path, below
 from interlock.core.policy_schema import (
     PRINCIPAL,
@@ -48,7 +48,7 @@ class View(NamedTuple):
     context: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Projection:
     """What the policies of one slice read of a request; a record of None is not read at all.
 

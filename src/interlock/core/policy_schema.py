@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from interlock.core.canonical import Json
 from interlock.core.effect import Effect
 from interlock.core.errors import PolicyInvalid
+from interlock.core.frozen import frozen
 from interlock.core.policy_arguments import arguments_type
 from interlock.core.policy_values import (
     BOOLEAN,
@@ -59,7 +60,7 @@ _TAKEN = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenTypes:
     """What no schema declares: outside facts, and the attributes of resources by type. Policies imply their types."""
 

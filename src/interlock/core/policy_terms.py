@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from interlock.core.approval import Requirement
@@ -22,7 +22,7 @@ class Mode(StrEnum):
     LOG_ONLY = "log_only"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PolicySource:
     """One file of Cedar policies. `name` is the file's stem; a source of a tenant decides for its principals only."""
 
@@ -48,7 +48,7 @@ class Visibility(StrEnum):
     ALWAYS = "always"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """An answer with its reasons.
 
@@ -90,7 +90,7 @@ class Outcome(StrEnum):
     NOT_ASKED = "not asked"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PolicyTrace:
     """One policy of a slice in one decision, with the paths that it reads, such as `context.args.path`."""
 
@@ -101,7 +101,7 @@ class PolicyTrace:
     reads: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """A verdict, and every policy that was looked at for it."""
 
@@ -109,7 +109,7 @@ class Explanation:
     policies: tuple[PolicyTrace, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Impact:
     """A tool version whose rules change for `tenant` (`*`: all tenants that have no policies of their own)."""
 

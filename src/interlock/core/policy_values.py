@@ -8,12 +8,12 @@ Hence nothing reaches the engine but values of exactly the type that the policie
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
 from interlock.core.canonical import Json
+from interlock.core.frozen import frozen
 
 LONG_MIN = -(2**63)
 LONG_MAX = 2**63 - 1
@@ -34,21 +34,21 @@ class Kind(StrEnum):
     DATETIME = "datetime"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plain:
     """A type without parts."""
 
     kind: Kind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetOf:
     """A JSON array, whose order and repetitions policies do not see."""
 
     element: CedarType
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """One attribute of a record."""
 
@@ -57,7 +57,7 @@ class Field:
     required: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """A JSON object, of which only the named fields are seen."""
 
@@ -78,7 +78,7 @@ DATETIME = Plain(Kind.DATETIME)
 STRINGS = SetOf(STRING)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unfit:
     """Why a request cannot be put to the engine, as a plain sentence."""
 

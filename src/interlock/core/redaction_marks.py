@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 
 import orjson
 
 from interlock.core.canonical import Json
+from interlock.core.frozen import frozen
 
 MASK = "[redacted]"
 DEPTH_MAX = 32
@@ -130,7 +131,7 @@ def _resolve(root: Json, ref: str) -> Json:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Marks:
     """Pointers as a tree: `here` marks the place itself."""
 

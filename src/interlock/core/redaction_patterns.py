@@ -12,12 +12,13 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import re2
 
 from interlock.core.errors import RedactionInvalid
+from interlock.core.frozen import frozen
 
 Confirm = Callable[[bytes], bool]
 
@@ -32,7 +33,7 @@ _QUOTED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One shape. Group 1 of `find` is what gets masked, or the whole match where there is no group.
 
@@ -45,7 +46,7 @@ class Rule:
     confirm: Confirm | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Vocabulary:
     """What is redacted without knowing the value.
 
@@ -77,7 +78,7 @@ def is_secret_name(name: str, vocabulary: Vocabulary) -> bool:
     return secret.search(end) is not None and spared.search(end) is None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Expressions:
     """A vocabulary, compiled. `unscanned`: there are rules that `scan` cannot speak for."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from interlock.core.frozen import frozen
 
 
 class Code(StrEnum):
@@ -43,7 +44,7 @@ class Code(StrEnum):
     OUTCOME_UNKNOWN = "OUTCOME_UNKNOWN"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Row:
     """What is said of one code.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from interlock.core.canonical import Json
+from interlock.core.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resource:
     """A typed id (`Draft`, `r1`), its version where the resolver gives one, and its attributes for policy."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from interlock.core.frozen import frozen
 from interlock.core.labels import NO_LABELS, Labels
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RunFacts:
     """One run at one moment.
 

@@ -8,14 +8,14 @@ Nested `unevaluated` keywords evaluate what is below them again. Both are counte
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from interlock.core.canonical import Json
 from interlock.core.errors import SchemaInvalid
+from interlock.core.frozen import frozen
 from interlock.core.schema_references import Node, References, subschemas
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SchemaLimits:
     """`keywords_max` counts subschemas as they are evaluated, a definition once for every reference to it."""
 

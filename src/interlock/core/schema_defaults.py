@@ -11,18 +11,19 @@ property refuses makes the schema invalid.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from interlock.core.canonical import Json, canonical, decode, integral
 from interlock.core.errors import SchemaInvalid
+from interlock.core.frozen import frozen
 from interlock.core.schema_references import Node, References, shown
 
 FILLED_BYTES_MAX = 4_194_304
 """How much defaults may add to one value: a long list of empty objects would multiply a long default."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declared:
     """A default as the schema states it, and the property's subschema, which it must fit."""
 
@@ -31,7 +32,7 @@ class Declared:
     value: Json
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Plan:
     """What to fill in at one place: absent properties, and plans for what is there, as recursive as the schema.
 

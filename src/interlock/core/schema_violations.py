@@ -8,13 +8,13 @@ time, so that its cost is bounded by counters here and not by the shape of a hos
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import jsonschema_rs
 
 from interlock.core.canonical import Json
 from interlock.core.errors import SchemaInvalid
+from interlock.core.frozen import frozen
 from interlock.core.schema_library import Library, holds
 from interlock.core.schema_references import Node, References
 from interlock.core.schema_words import below, cut, expected, expected_type, is_of_type, kind, kind_inside, named
@@ -25,7 +25,7 @@ _LEVELS_MAX = 100
 _KEPT_MAX = 1_024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Violation:
     """One failed keyword: where in the value (JSON pointer), what the schema expects there, and what to do."""
 
@@ -60,7 +60,7 @@ _UNEVALUATED = frozenset({"unevaluatedItems", "unevaluatedProperties"})
 _REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Spot:
     """A place in the value that is being explained."""
 

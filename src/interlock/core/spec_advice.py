@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from interlock.core.canonical import Json
 from interlock.core.effect import Effect
+from interlock.core.frozen import frozen
 from interlock.core.tool import ParameterSource, ToolSpec
 
 DESCRIPTION_CHARS_MAX = 1_024
@@ -27,7 +27,7 @@ _BOUNDS: Mapping[str, tuple[frozenset[str], ...]] = {
 """Keywords that bound a value of each type: one of each group is wanted."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Advice:
     """One thing to do better. `rule` is a stable name to switch it off by, `where` a JSON pointer into the spec."""
 

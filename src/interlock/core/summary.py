@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from interlock.core.canonical import Json, decode
 from interlock.core.effect import Effect
 from interlock.core.freeze import filled
+from interlock.core.frozen import frozen
 from interlock.core.operation import Operation
 from interlock.core.redaction import MASK, Redactor
 from interlock.core.text import visible
@@ -19,7 +18,7 @@ _EFFECTS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Provenance:
     """Origins: `untrusted` names arguments whose value stood only in untrusted results."""
 

@@ -14,11 +14,11 @@ Joiners inside words (Persian, Indic scripts) are removed as well: between lette
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 import orjson
 
 from interlock.core.canonical import Json
+from interlock.core.frozen import frozen
 
 # Extended_Pictographic of Unicode's emoji-data.txt; the standard library has no property for it.
 _PICTOGRAPHIC = (
@@ -75,7 +75,7 @@ _BLANK_LINES = re.compile("^(?:[ \t\u3000]*\n){3,}", re.MULTILINE)
 _WIDE_GAP = re.compile("[ \t\u3000]{41,}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cleaned:
     """Text without hidden characters; `removed` counts the characters taken out or turned into a line break."""
 

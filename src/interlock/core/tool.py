@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import cast
@@ -10,6 +10,7 @@ from typing import cast
 from interlock.core.canonical import Json, canonical, decode, sha256_hex
 from interlock.core.effect import Effect
 from interlock.core.evidence import STATUS_ONLY, EvidenceRule
+from interlock.core.frozen import frozen
 from interlock.core.labels import NO_LABELS, Labels
 
 SHARED = "*"
@@ -48,7 +49,7 @@ class OutputCheck(StrEnum):
     STRICT = "strict"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Document:
     """A JSON document that cannot change: canonical bytes, decoded afresh for each reader."""
 
@@ -65,7 +66,7 @@ class Document:
         return decode(self.text)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """What is known of one top-level parameter beyond its JSON Schema.
 
@@ -81,7 +82,7 @@ class Parameter:
     inject: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErrorContract:
     """One error code that the tool may return."""
 
@@ -91,7 +92,7 @@ class ErrorContract:
     description: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResourceRule:
     """Which resource a call touches: its type, and the argument (or `{a}/{b}` template of arguments) that names it."""
 
@@ -118,7 +119,7 @@ class RetryRule:
     backoff_max_ms: int = 5_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApprovalFloor:
     """The least approval that a tool demands; policy may ask for more, never for less. `lifetime_s` bounds the wait."""
 
@@ -148,7 +149,7 @@ class Vendor:
     rate_limit: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Localized:
     """Words for one language, keyed by its BCP 47 tag in `ToolSpec.localized`."""
 
@@ -159,7 +160,7 @@ class Localized:
     summary: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Example:
     """One call as it should look. `arguments` is a JSON object."""
 
@@ -167,7 +168,7 @@ class Example:
     arguments: Document
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entrypoint:
     """What runs the tool: its kind (a runner's name), a target within it, and a fingerprint of its code."""
 
@@ -266,4 +267,9 @@ def spec_to_json(value: object) -> Json:
             fields = getattr(value, "__dataclass_fields__", None)
             if fields is None:
                 raise TypeError(f"a spec cannot hold a {type(value).__name__}")
-            return {name: spec_to_json(getattr(value, name)) for name in fields}
+            return fields_to_json(value, names=fields)
+
+
+def fields_to_json(value: object, *, names: Iterable[str]) -> dict[str, Json]:
+    """Some of a value's fields as JSON. Most are plain, and only the others are looked at."""
+    return {name: each if type(each := getattr(value, name)) in _AS_IT_IS else spec_to_json(each) for name in names}

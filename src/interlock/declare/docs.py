@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from inspect import cleandoc
+
+from interlock.core.frozen import frozen
 
 _ARGUMENTS = {"args", "arguments", "parameters", "params"}
 _OTHERS = {"returns", "return", "raises", "raise", "yields", "yield", "examples", "example", "note", "notes",
@@ -16,7 +17,7 @@ _SPHINX_OTHER = re.compile(r"^:(returns?|rtype|raises?|type|yields?)\b.*:")
 _SPHINX = re.compile(r"^:param\s+(?:\S+\s+)?(?P<name>\w+):\s*(?P<text>.*)$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Docs:
     """What a docstring says."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, get_args, get_origin
 
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
+from interlock.core.frozen import frozen
 from interlock.core.functions import Context, Result
 from interlock.core.tool import Parameter, ParameterSource
 from interlock.declare.arg import Arg
@@ -17,7 +17,7 @@ from interlock.declare.conversion import Conversion, conversion
 from interlock.declare.hints import Hints, Schema, resolved
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Signature:
     """What a function's signature says of its tool."""
 

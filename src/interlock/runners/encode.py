@@ -7,7 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
@@ -17,13 +17,14 @@ from uuid import UUID
 import orjson
 
 from interlock.core.canonical import fitted
+from interlock.core.frozen import frozen
 
 BYTES_MAX = 16 * 1024 * 1024
 """The hard cap on one result; a tool's own limit is applied later, with a note of what was cut."""
 DEPTH_MAX = 200
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unencodable:
     """Why a value cannot be shown, in words that hold nothing of the value."""
 

@@ -10,12 +10,12 @@ import asyncio
 import logging
 import traceback
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from interlock.core.errors import SpecInvalid
 from interlock.core.faults import TIMED_OUT
+from interlock.core.frozen import frozen
 from interlock.core.functions import Functions
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Succeeded
@@ -41,7 +41,7 @@ _FULL = Failed(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """The functions of one tool version."""
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from interlock.core.canonical import decode
 from interlock.core.errors import SpecInvalid
+from interlock.core.frozen import frozen
 from interlock.core.functions import Context
 from interlock.core.operation import Operation
 from interlock.ports import Invocation
@@ -20,7 +20,7 @@ class Misfit(Exception):
     """An argument cannot be turned into what the function's annotation says; nothing was called."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PythonFunction:
     """A function and how to call it. `names` of None means that it takes whatever it is given."""
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.effect import Effect
 from interlock.core.faults import TIMED_OUT, honest
+from interlock.core.frozen import frozen
 from interlock.core.outcome import Failed, Outcome, Partial, Succeeded, Unknown
 from interlock.core.refusals import Code
 from interlock.core.retry import may_retry, wait_s
@@ -20,7 +21,7 @@ from interlock.runtime.health import Health
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Before:
     """The attempts before this one: what they cost, and whether one of them may have done it (then no later failure can
     prove that nothing happened)."""

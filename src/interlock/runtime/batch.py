@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from interlock.core.batch import Member, Place, member, places
+from interlock.core.batch import FREE, Member, Place, member, places
 from interlock.core.call import Caller, ToolCall
+from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Deny, propose
+from interlock.core.frozen import frozen
 from interlock.core.observation import Observation, Status
 from interlock.core.operation import Operation
 from interlock.core.refusals import Code
@@ -18,7 +20,7 @@ from interlock.runtime.gate import Gate
 SUCCEEDED = (Status.OK, Status.PARTIAL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Placed:
     """One call of a batch with its place in it."""
 
@@ -34,8 +36,7 @@ async def call_many(gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, vi
     The position of a call in its turn is its place in `calls`, so two equal calls of one turn are two effects.
     """
     callers = [replace(caller, position=caller.position + index) for index in range(len(calls))]
-    members = [_member(propose(call, each, view.catalogue)) for call, each in zip(calls, callers, strict=True)]
-    parts = zip(calls, callers, places(members), range(len(calls)), strict=True)
+    parts = zip(calls, callers, _places(calls, callers, catalogue=view.catalogue), range(len(calls)), strict=True)
     placed = [Placed(*part) for part in parts]
     proposed: set[int] = set()
     tasks: list[asyncio.Task[Observation]] = []
@@ -72,6 +73,14 @@ async def _in_its_place(
 
 def _succeeded(task: asyncio.Task[Observation]) -> bool:
     return not task.cancelled() and task.exception() is None and task.result().status in SUCCEEDED
+
+
+def _places(calls: Sequence[ToolCall], callers: Sequence[Caller], *, catalogue: Catalogue) -> Sequence[Place]:
+    """Where each call stands. Calls that only read, and depend on no other, are free; they need not be frozen twice."""
+    tools = [catalogue.find(each.principal.tenant, call.name) for call, each in zip(calls, callers, strict=True)]
+    if not any(tool is not None and (tool.spec.effect.is_effect or tool.spec.depends_on) for tool in tools):
+        return [FREE] * len(calls)
+    return places([_member(propose(call, each, catalogue)) for call, each in zip(calls, callers, strict=True)])
 
 
 def _member(operation: Operation | Deny) -> Member | None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
 from interlock.core.breaker import CLOSED, Breaker, BreakerRule, BreakerState, counts_as_failure
+from interlock.core.frozen import frozen
 from interlock.core.outcome import Outcome
 from interlock.core.tool import ToolSpec
 from interlock.ports import Clock
@@ -33,7 +33,7 @@ _NO_END_S = 60.0
 Endpoint = tuple[str, str, str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Notice:
     """A state that an operator set, and when it ends (None: when it is taken back)."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
 from interlock.core.approval import Approval
@@ -52,7 +51,7 @@ class Claimed:
     deadline_s: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Found:
     """What a look-up found out about a call whose outcome was lost."""
 

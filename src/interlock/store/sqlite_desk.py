@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from interlock.core.budget import Reservation
 from interlock.core.effect import CallState
+from interlock.core.frozen import frozen
 from interlock.ports import Intent
 from interlock.store.locks import Presence
 from interlock.store.sqlite_books import SqliteBooks
@@ -16,7 +17,7 @@ Place = tuple[str, str]
 """Tenant and operation id."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """Where a call stands, as far as settling it has to know: from this process's own claim, or read from its row."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
 from interlock.core.errors import StoreError
+from interlock.core.frozen import frozen
 from interlock.store import sqlite_catalogue
 from interlock.store.locks import Presence
 from interlock.store.seal import Seal
@@ -19,7 +19,7 @@ from interlock.store.sqlite_db import Db, prepare
 from interlock.store.sqlite_desk import Desk
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opened:
     """What an open store works with: the desk of the connection that writes, and the connection that only reads."""
 

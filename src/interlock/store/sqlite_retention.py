@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from interlock.core.frozen import frozen
 from interlock.store.rows import Cell
 from interlock.store.sqlite_chain import place_of
 from interlock.store.sqlite_db import Db
@@ -13,7 +13,7 @@ from interlock.store.sqlite_db import Db
 STEP_ROWS: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """One query and its values."""
 
