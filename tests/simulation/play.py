@@ -27,7 +27,7 @@ PATIENCE = 12
 
 @dataclass
 class Stretch:
-    """One plan being played. `stalled` are keys that a process went on with after others might take them over."""
+    """One plan being played. `stalled` are operations and keys that a process went on with after it had lost them."""
 
     plan: Plan
     heard: list[Heard] = field(default_factory=list)
@@ -168,7 +168,8 @@ class Stretch:
         """Another process takes over all that this one has claimed; this one does not know, and goes on."""
         await self._claimed()
         self.store.abandon()
-        self.stalled |= {each.operation.key or "" for each in await self.store.open_calls()}
+        for call in await self.store.open_calls():
+            self.stalled |= {call.operation.id, call.operation.key or ""}
         async with self.opened() as other:
             await other.recovery.recover()
 

@@ -54,8 +54,8 @@ class Heard:
 class Facts:
     """What was seen from outside: effects by tool and key, executions by operation, and what was told.
 
-    `overlaps` are keys that two executions were at, at once; `stalled` keys at which a process went on that had lost
-    its lease; `faults` are sentences about what was wrong on the way.
+    `overlaps` are keys that two executions were at, at once; `stalled` operations and keys at which a process went on
+    that had lost its lease; `faults` are sentences about what was wrong on the way.
     """
 
     effects: Mapping[tuple[str, str], int]
@@ -95,6 +95,7 @@ def verdict(facts: Facts, left: Left) -> list[str]:
         *_taken_back(left),
         *_void(left),
         *_told(facts),
+        *_found(facts, left),
         *_ends(left),
         *_fenced(left),
         *_revoked(left),
@@ -116,7 +117,7 @@ def _open(left: Left) -> Iterator[str]:
     for call in left.open:
         if call.state is not CallState.UNKNOWN:
             yield f"a call of {call.operation.tool} is still {call.state}"
-        elif call.operation.tool in ("peek", "post"):
+        elif call.operation.tool in ("peek", "post", "stow"):
             yield f"a call of {call.operation.tool} is unknown, though it could be found out"
 
 
@@ -193,6 +194,17 @@ def _told(facts: Facts) -> Iterator[str]:
             yield f"{heard.tool} was told to be refused, and ran"
         if heard.status is Status.FAILED and ran and heard.tool in ONCE:
             yield f"{heard.tool} was told to have failed, and took effect"
+
+
+def _found(facts: Facts, left: Left) -> Iterator[str]:
+    """What recovery found not to have happened has not happened; a repeat of it is a claim of its own."""
+    closed: dict[str, str] = {}
+    for record, fields in left.said:
+        if record.kind in (EventKind.CLOSED, EventKind.SETTLED):
+            closed[record.subject] = fields["status"] if record.kind == EventKind.CLOSED else "settled"
+    for operation, status in closed.items():
+        if status in ("failed", "released") and facts.executed[operation] and operation not in facts.stalled:
+            yield "a call was found not to have happened, and has"
 
 
 def _ends(left: Left) -> Iterator[str]:

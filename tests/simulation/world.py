@@ -107,6 +107,11 @@ async def find_posted(context: Context) -> str | None:
     return await Stage.world.find("post", context)
 
 
+async def find_stowed(context: Context) -> str | None:
+    """Whether it is in its place."""
+    return await Stage.world.find("stow", context)
+
+
 @tool(effect="read", owner="eng", cost=Cost(1))
 async def peek(name: str, how: int) -> int:
     """Look at the world."""
@@ -125,6 +130,12 @@ async def post(name: str, how: int, context: Context) -> str:
     return await Stage.world.act("post", context)
 
 
+@tool(effect="idempotent_write", key=["name"], owner="eng", cost=Cost(2), errors=BUSY, reconcile=find_stowed)
+async def stow(name: str, how: int, context: Context) -> str:
+    """Put something in its place, where it can be found again."""
+    return await Stage.world.act("stow", context)
+
+
 @tool(effect="write", key=["name"], owner="eng", cost=Cost(3), errors=BUSY, timeout_ms=5_000)
 async def send(name: str, how: int, context: Context) -> str:
     """Send something away for ever."""
@@ -137,7 +148,7 @@ async def remove(name: str, how: int, context: Context) -> str:
     return await Stage.world.act("remove", context)
 
 
-TOOLS = (peek, put, post, send, remove)
+TOOLS = (peek, put, post, send, remove, stow)
 COST = {each.name: each.spec().cost.max_micros for each in TOOLS}
 ONCE = frozenset({"post", "send", "remove"})
 """Tools whose effect must never come twice under one key."""

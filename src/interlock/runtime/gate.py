@@ -69,7 +69,7 @@ class Gate:
         # Who approves sees all but what is known or marked to be secret.
         self._approver = Redactor(settings.secrets, vocabulary=NO_VOCABULARY)
         self._ongoing = Ongoing()
-        self._owned: set[asyncio.Task[None]] = set()
+        self._owned: set[asyncio.Task[object]] = set()
 
     async def call(
         self,
@@ -131,6 +131,10 @@ class Gate:
         tool = self._views.current.catalogue.find(call.tenant, call.tool)
         return NOTHING if tool is None else Amounts(cost_micros=tool.spec.cost.max_micros)
 
+    async def see_through(self, work: Coroutine[object, object, T]) -> T:
+        """Carry out whole what must not end half done, even where who waits for it is cancelled."""
+        return await asyncio.shield(self._own(work))
+
     async def close(self) -> None:
         """Wait until every claimed call is settled."""
         await self._ongoing.drain()
@@ -154,10 +158,11 @@ class Gate:
         view = self._views.current
         operation = proposal.operation(view.catalogue)
         if isinstance(operation, Deny):
-            return Again.CHANGED if await self._is_stale(view) else await self._refuse(proposal, operation)
+            is_stale = await self._before(proposal, self._is_stale(view))
+            return Again.CHANGED if is_stale else await self._refuse(proposal, operation)
         facts = await self._before(proposal, self._looker.facts(operation, view, self._asked(proposal)))
         decision = decide(operation, facts)
-        if not isinstance(decision, Allow) and await self._is_stale(view):
+        if not isinstance(decision, Allow) and await self._before(proposal, self._is_stale(view)):
             return Again.CHANGED
         match decision:
             case Allow():
@@ -200,7 +205,7 @@ class Gate:
             return await self._run(Claimed(operation, allow, taken, claimed.started_s, claimed.deadline_s))
         self._ongoing.end(operation_id)
         if taken is NotClaimed.EPOCH:
-            await self._views.refresh()
+            await self._before(proposal, self._views.refresh())
         return Again.CHANGED
 
     async def _run(self, claimed: Claimed) -> Observation:
@@ -355,12 +360,13 @@ class Gate:
         seen = observe(operation, outcome, Frame(claim.operation_id, self._world.clock.now_us(), redactor))
         await self._world.calls.record(Entry(self._records.late(operation, seen)))
 
-    def _own(self, work: Coroutine[object, object, None]) -> None:
+    def _own(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
         self._owned.add(task)
         task.add_done_callback(self._disown)
+        return task
 
-    def _disown(self, task: asyncio.Task[None]) -> None:
+    def _disown(self, task: asyncio.Task[T]) -> None:
         self._owned.discard(task)
         fault = None if task.cancelled() else task.exception()
         if fault is not None:

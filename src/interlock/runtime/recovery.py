@@ -98,7 +98,13 @@ class RecoveryDesk:
         return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
 
     async def _settle(self, call: OpenCall, end: _End, *, by: Principal | None = None) -> int:
-        """Take the call over and settle it, on record; 0 where another was faster."""
+        """Take the call over and settle it, on record; 0 where another was faster.
+
+        Both or neither: between them the call is claimed by this process, whose claims nobody may take over.
+        """
+        return await self._gate.see_through(self._take_over_and_settle(call, end, by=by))
+
+    async def _take_over_and_settle(self, call: OpenCall, end: _End, *, by: Principal | None) -> int:
         operation, seen = call.operation, end.seen
         record: dict[str, object] = {
             "subject": operation.id,
