@@ -33,12 +33,15 @@ T = TypeVar("T")
 START_US = 1_764_547_200_000_000
 """When simulated time begins: 2025-12-01 UTC."""
 
+TURNS_MAX = 100_000
+"""How often a process may take a step or let time pass; one that has not ended then never will."""
+
 Watch = Callable[[str], object]
 """Told the name of every step, just before it is taken, while everything stands still. It may cancel tasks."""
 
 
 class Stuck(InterlockError):
-    """Nothing can ever go on: everyone waits for something that no step and no time brings."""
+    """It never ends: everyone waits for what no step and no time brings, or goes round in circles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,7 @@ class Simulation:
         self.steps = 0
         self._choice = Random(seed)  # noqa: S311 - to be repeated is its purpose
         self._haste = haste
+        self._turns = 0
         self._watch = watch
         self._crash_at: int | None = None
         self._waiting: list[tuple[str, asyncio.Future[None]]] = []
@@ -100,7 +104,7 @@ class Simulation:
 
         Raises what `main` raises, and `Stuck` where it can never end.
         """
-        self.steps, self._crash_at, self._waiting = 0, crash_at, []
+        self.steps, self._turns, self._crash_at, self._waiting = 0, 0, crash_at, []
         loop = _Loop(self)
         try:
             return loop.run_until_complete(main())
@@ -117,6 +121,9 @@ class Simulation:
 
     def settle_idle(self, timer_s: float | None) -> None:
         """Everyone waits: give one of them the turn, or let time pass. Called by the event loop alone."""
+        self._turns += 1
+        if self._turns > TURNS_MAX:
+            raise Stuck(f"it has not ended after {TURNS_MAX} turns")
         waiting = [each for each in self._waiting if not each[1].done()]
         if timer_s is not None and (not waiting or self._choice.random() < self._haste):
             self.clock.now_s += timer_s

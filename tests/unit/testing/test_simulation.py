@@ -127,6 +127,18 @@ def test_waiting_for_what_nobody_brings_is_a_fault() -> None:
         Simulation(1).run(lambda: asyncio.Event().wait())
 
 
+def test_going_round_in_circles_is_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("interlock.testing.simulation.TURNS_MAX", 100)
+    simulation = Simulation(1)
+
+    async def walk_in_circles() -> None:
+        while True:
+            await simulation.step("round")
+
+    with pytest.raises(Stuck):
+        simulation.run(walk_in_circles)
+
+
 def test_a_watch_sees_every_step_before_it_is_taken() -> None:
     diary, seen = Diary(), list[tuple[str, int]]()
     simulation = Simulation(1, watch=lambda step: seen.append((step, len(diary.lines))))
