@@ -188,6 +188,8 @@ class _Loop(asyncio.SelectorEventLoop):
     def __init__(self, simulation: Simulation) -> None:
         self._clock = simulation.clock
         super().__init__(_Idle(simulation))
+        # asyncio takes a timer as due within a nanosecond, which is less than floats can tell apart after some months.
+        self._clock_resolution = 1e-6
 
     def time(self) -> float:
         return self._clock.now_s

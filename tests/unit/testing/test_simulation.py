@@ -110,6 +110,17 @@ def test_time_passes_only_when_nobody_can_go_on_if_there_is_no_haste() -> None:
     assert simulation.clock.now_us() == START_US + 90_000_000
 
 
+def test_timers_are_met_after_years() -> None:
+    simulation = Simulation(1)
+    simulation.clock.now_s = 1e9 / 3
+
+    async def wait() -> None:
+        for _ in range(100):
+            await asyncio.gather(*map(simulation.clock.sleep, [0.1, 1 / 3]))
+
+    simulation.run(wait)
+
+
 def test_with_haste_whoever_waits_for_a_turn_may_time_out() -> None:
     simulation = Simulation(1, haste=0.5)
 
