@@ -30,6 +30,7 @@ class Stretch:
     """One plan being played. `stalled` are operations and keys that a process went on with after it had lost them."""
 
     plan: Plan
+    haste: float = 0.02
     heard: list[Heard] = field(default_factory=list)
     stalled: set[str] = field(default_factory=set)
     faults: list[str] = field(default_factory=list)
@@ -38,7 +39,7 @@ class Stretch:
 
     def __post_init__(self) -> None:
         self.store = MemoryStore()
-        self.simulation = Simulation(self.plan.seed, watch=self._watch)
+        self.simulation = Simulation(self.plan.seed, haste=self.haste, watch=self._watch)
         self.port = stepped(self.store, simulation=self.simulation)
         self.world = Stage.world = SimulatedWorld(self.simulation, deque(self.plan.moods))
 

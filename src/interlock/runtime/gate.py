@@ -152,7 +152,16 @@ class Gate:
             if isinstance(step, Observation):
                 return step
             changes += step is Again.CHANGED
+            proposal = await self._of_now(proposal)
         return await self._refuse(proposal, Deny(Code.CONTENDED, "What the call depends on kept changing."))
+
+    async def _of_now(self, proposal: Proposal) -> Proposal:
+        """The proposal with its grant as it stands by now: it may have been used or taken back meanwhile."""
+        grant = proposal.grant
+        if grant is None:
+            return proposal
+        found = await self._before(proposal, self._world.approvals.approval(grant.tenant, grant.id))
+        return proposal if found is None else replace(proposal, grant=found[0])
 
     async def _look_decide_act(self, proposal: Proposal) -> Observation | Again:
         view = self._views.current
