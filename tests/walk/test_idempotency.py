@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from interlock import Caller, ErrorContract, Gate, Observation, PolicySource, ToolCall, ToolFault, tool
-from tests.gates import ALICE, ALL, ASKS, BOB, OPERATOR, READS, Shelf, code, opened, records, save, used
+from tests.gates import ALICE, ALL, ASKS, OPERATOR, READS, Shelf, code, opened, records, save, used
 
 
 @pytest.mark.requirement("IDEM-1", "IDEM-2", "BUD-1")
@@ -64,7 +64,7 @@ async def test_a_refused_or_waiting_call_never_takes_its_key(gate_path: str) -> 
     async with opened(gate_path, shelf.tools, READS) as gate:
         await gate.call(save(), principal=ALICE, task="t")
         for policy, ends in ((ASKS, "APPROVAL_REQUIRED"), (ALL, "ok")):
-            await gate.policies.save([PolicySource("test", policy)], by=BOB)
+            await gate.policies.save([PolicySource("test", policy)], by=OPERATOR)
             assert code(await gate.call(save(text=ends), principal=ALICE, task="t")) == ends
     assert shelf.saved == [("n1", "ok")]
 
@@ -74,7 +74,7 @@ async def test_a_replay_is_shown_only_to_who_may_call_it_today(gate_path: str) -
     shelf = Shelf()
     async with opened(gate_path, shelf.tools) as gate:
         first = await gate.call(save(), principal=ALICE, task="t")
-        await gate.policies.save([PolicySource("test", READS)], by=BOB)
+        await gate.policies.save([PolicySource("test", READS)], by=OPERATOR)
         again = await gate.call(save(), principal=ALICE, task="t")
         assert (again.replayed, again.data, again.executed_at_us) == (True, None, first.executed_at_us)
         assert "not be shown" in again.user_text

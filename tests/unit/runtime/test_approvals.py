@@ -12,7 +12,7 @@ from interlock.core.decision import Deny
 from interlock.core.errors import ApprovalUnknown
 from interlock.runtime.approvals import MISSING
 from interlock.testing.fakes import FakeClock, FakePrincipals
-from tests.gates import ALICE, ASKS, BOB, BOT, CAROL, Shelf, asked, code, granted, opened, records, save, used
+from tests.gates import ALICE, ASKS, BOB, BOT, CAROL, OPERATOR, Shelf, asked, code, granted, opened, records, save, used
 
 SPEC = '@id("asks") @approval("approver") permit (principal, action, resource);'
 
@@ -80,11 +80,11 @@ async def test_a_refused_claim_leaves_the_grant_to_be_used_later(gate_path: str)
     async with opened(gate_path, shelf.tools, ASKS) as gate:
         approval = await granted(gate)
         await gate.policies.save(
-            [PolicySource("test", ASKS + 'forbid (principal, action == Action::"save", resource);')], by=BOB
+            [PolicySource("test", ASKS + 'forbid (principal, action == Action::"save", resource);')], by=OPERATOR
         )
         assert code(await gate.approvals.resume(approval, by=BOB)) == "TOOL_NOT_FOUND"
         assert state(await gate.approvals.show(approval, BOB)) == "granted"
-        await gate.policies.save([PolicySource("test", ASKS)], by=BOB)
+        await gate.policies.save([PolicySource("test", ASKS)], by=OPERATOR)
         assert code(await gate.approvals.resume(approval, by=BOB)) == "ok"
 
 
@@ -93,7 +93,7 @@ async def test_an_approval_is_void_once_the_policies_about_the_tool_have_changed
     shelf = Shelf()
     async with opened(":memory:", shelf.tools, ASKS) as gate:
         approval = await granted(gate)
-        await gate.policies.save([PolicySource("test", ASKS.replace("1h", "2h"))], by=BOB)
+        await gate.policies.save([PolicySource("test", ASKS.replace("1h", "2h"))], by=OPERATOR)
         seen = await gate.approvals.resume(approval, by=BOB)
         assert (code(seen), shelf.saved) == ("APPROVAL_MISMATCH", [])
         assert seen.error is not None

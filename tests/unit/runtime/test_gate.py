@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock import Arg, Observation, PolicySource, ToolCall, tool
+from interlock import Arg, Caller, Observation, PolicySource, ToolCall, tool
 from interlock.core.canonical import Json, canonical
-from tests.gates import ALICE, ALL, ASKS, BOB, READS, Shelf, asked, code, opened, records, save, search
+from tests.gates import ALICE, ALL, ASKS, BOB, OPERATOR, READS, Shelf, asked, code, opened, records, save, search
 
 NEVER_SAVES = '@id("reads") permit (principal, action in Action::"read", resource);'
 BROKEN = [
@@ -188,6 +188,15 @@ async def test_a_condition_that_does_not_hold_proves_that_nothing_ran_and_frees_
     assert sent == ["x"]
 
 
+@pytest.mark.requirement("EXEC-1")
+async def test_what_comes_after_its_deadline_is_refused_before_it_claims_anything() -> None:
+    shelf = Shelf()
+    async with opened(":memory:", shelf.tools) as gate:
+        seen = await gate.propose(save(), Caller(ALICE, task="t", deadline_ms=0))
+        assert (code(seen), shelf.saved) == ("DEADLINE_EXCEEDED", [])
+        assert [each["event"] for each in await records(gate, call="c1")] == ["call.refused"]
+
+
 async def test_calls_from_another_thread_pass_the_same_gate() -> None:
     shelf = Shelf()
     async with opened(":memory:", shelf.tools) as gate:
@@ -211,11 +220,11 @@ async def test_what_another_process_changed_holds_for_refusals_and_questions_too
     path = str(tmp_path / "shared.db")
     async with opened(path, Shelf().tools, READS) as one, opened(path, Shelf().tools, None) as other:
         assert code(await one.call(save(), principal=ALICE, task="t")) == "TOOL_NOT_FOUND"
-        await other.policies.save(_source(ASKS), by=BOB)
+        await other.policies.save(_source(ASKS), by=OPERATOR)
         await asked(one)
-        await other.policies.save(_source(ALL), by=BOB)
+        await other.policies.save(_source(ALL), by=OPERATOR)
         assert code(await one.call(save(), principal=ALICE, task="t")) == "ok"
-        await other.policies.save(_source('permit (principal == User::"bob", action, resource);'), by=BOB)
+        await other.policies.save(_source('permit (principal == User::"bob", action, resource);'), by=OPERATOR)
         hidden = await one.call(save(), principal=ALICE, task="t")
         assert (hidden.data, hidden.replayed) == (None, True)
 

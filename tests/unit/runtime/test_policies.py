@@ -6,11 +6,25 @@ from typing import Any
 
 import pytest
 
-from interlock import Caller, Confidentiality, Host, Labels, PolicySource, ToolCall, tool
+from interlock import Caller, Confidentiality, Host, Labels, PolicySource, Result, ToolCall, tool
 from interlock.core.errors import PolicyInvalid
 from interlock.core.policy import Explanation, Mode
 from interlock.testing.fakes import FakeFacts
-from tests.gates import ALICE, ALL, ASKS, BOB, READS, AnyTool, Shelf, asked, code, opened, records, save, search
+from tests.gates import (
+    ALICE,
+    ALL,
+    ASKS,
+    OPERATOR,
+    READS,
+    AnyTool,
+    Shelf,
+    asked,
+    code,
+    opened,
+    records,
+    save,
+    search,
+)
 
 SECRET = Labels(Confidentiality.CONFIDENTIAL)
 NO_LEAK = f"""{ALL}
@@ -49,7 +63,7 @@ async def test_a_policy_that_does_not_fit_fails_when_it_is_saved_and_nothing_cha
     async with opened(gate_path, shelf.tools, READS) as gate:
         before = await gate.policies.sources()
         with pytest.raises(PolicyInvalid):
-            await gate.policies.save(source(ALL + bad), by=BOB)
+            await gate.policies.save(source(ALL + bad), by=OPERATOR)
         assert await gate.policies.sources() == before
         assert code(await gate.call(save(), principal=ALICE, task="t")) == "TOOL_NOT_FOUND"
         assert len(await records(gate, "policy.saved")) == 1
@@ -165,7 +179,7 @@ async def test_before_a_change_is_saved_it_says_which_tools_and_approvals_it_tou
 async def test_saving_the_policies_of_one_tenant_leaves_those_of_all_others() -> None:
     own = source('@id("stop") forbid (principal, action == Action::"search", resource);', tenant="acme")
     async with opened(":memory:", Shelf().tools) as gate:
-        change = await gate.policies.save(own, by=BOB)
+        change = await gate.policies.save(own, by=OPERATOR)
         assert {(each.tool, each.tenant) for each in change.tools} == {("search", "acme")}
         assert code(await gate.call(search(), principal=ALICE)) == "TOOL_NOT_FOUND"
         assert code(await gate.call(save(), principal=ALICE, task="t")) == "ok"
@@ -183,3 +197,47 @@ async def test_a_fact_that_does_not_arrive_denies_and_one_that_arrives_decides()
             ends.append(code(await gate.call(search(), principal=ALICE)))
         assert ends == ["ok", *["PERMISSION_DENIED"] * 4]
     assert len(shelf.searched) == 1
+
+
+@pytest.mark.requirement("POL-6", "IDEM-2")
+async def test_where_a_result_came_from_joins_the_run_also_when_it_is_replayed(gate_path: str) -> None:
+    sent: list[str] = []
+
+    @tool(effect="idempotent_write", key=["page"])
+    async def archive(page: str) -> Result:
+        """Archive a page."""
+        return Result(page, labels=Labels(origins=frozenset({page})))
+
+    @tool(effect="write")
+    async def mail() -> None:
+        """Send a mail."""
+        sent.append("mail")
+
+    never = 'forbid (principal, action == Action::"mail", resource) when { context.run.origins.contains("web") };'
+    async with opened(gate_path, [archive, mail], ALL + never) as gate:
+        for run in ("r1", "r2"):
+            archived = await gate.call(ToolCall("c1", "archive", {"page": "web"}), principal=ALICE, run=run, key="k")
+            assert (code(archived), archived.replayed) == ("ok", run == "r2")
+            assert code(await gate.call(ToolCall("c2", "mail", ""), principal=ALICE, run=run)) == "PERMISSION_DENIED"
+        assert code(await gate.call(ToolCall("c2", "mail", ""), principal=ALICE, run="r3")) == "ok"
+    assert sent == ["mail"]
+
+
+@pytest.mark.requirement("POL-6")
+async def test_a_decision_that_was_made_before_a_confidential_read_began_is_made_anew(gate_path: str) -> None:
+    release, started, sent = asyncio.Event(), asyncio.Event(), list[str]()
+    facts = FakeFacts({"score": 1}, late=asyncio.Event())
+    policy = NO_LEAK + 'forbid (principal, action == Action::"mail", resource) when { context.facts.score > 5 };'
+    host = Host(facts=facts, fact_names=frozenset({"score"}))
+    async with opened(gate_path, leaky(release, started, sent), policy, host=host) as gate:
+        mail = ToolCall("c2", "mail", {"text": "x"})
+        sending = asyncio.create_task(gate.call(mail, principal=ALICE, run="r1"))
+        await asyncio.wait([sending], timeout=0)
+        reading = asyncio.create_task(gate.call(ToolCall("c1", "read", ""), principal=ALICE, run="r1"))
+        await started.wait()
+        assert facts.late is not None
+        facts.late.set()
+        assert code(await sending) == "PERMISSION_DENIED"
+        release.set()
+        await reading
+    assert sent == []
