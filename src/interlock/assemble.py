@@ -27,7 +27,7 @@ from interlock.runtime.catalogue import Registry
 from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.policies import PolicyDesk
 from interlock.runtime.records import Records
-from interlock.runtime.recovery import RecoveryDesk
+from interlock.runtime.recovery import Recovered, RecoveryDesk
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
@@ -68,7 +68,10 @@ PLAIN = Host()
 
 
 class Gate(Walk):
-    """An open Interlock: the gate, with the desks around it. `async with Gate.open(...) as gate:`"""
+    """An open Interlock: the gate, with the desks around it. `async with Gate.open(...) as gate:`
+
+    `recovered` counts what opening did about calls that earlier processes left behind.
+    """
 
     def __init__(
         self, world: World, settings: Settings, *, views: Views, records: Records, python: PythonRunner
@@ -82,6 +85,7 @@ class Gate(Walk):
         self.policies = PolicyDesk(world, self._looker, views=views, records=records)
         self.audit = AuditDesk(world, records)
         self.recovery = RecoveryDesk(self, world, records)
+        self.recovered = Recovered()
 
     @classmethod
     @asynccontextmanager
@@ -123,7 +127,7 @@ class Gate(Walk):
         await self.catalogue.register(specs, by=self._host, under=sources)
         if sources is not None:
             await self.policies.save(sources, by=self._host)
-        await self.recovery.recover()
+        self.recovered = await self.recovery.recover()
 
     async def call_many(
         self,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from interlock.core.frozen import frozen
@@ -21,12 +21,13 @@ class PrincipalKind(StrEnum):
     SERVICE = "service"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Principal:
     """Who asks, as the authenticated channel knows them.
 
     `acting_for` is the principal id on whose behalf an agent or service acts. `claims` are attested values (such as a
-    region or a customer number) that a tool may have injected into its arguments.
+    region or a customer number) that a tool may have injected into its arguments. `actor` is who really sat at it where
+    several people share one principal, such as the operator of a command line: recorded, never decided on.
     """
 
     tenant: str
@@ -34,6 +35,7 @@ class Principal:
     kind: PrincipalKind = PrincipalKind.HUMAN
     groups: frozenset[str] = frozenset()
     acting_for: str | None = None
+    actor: str = ""
     claims: Mapping[str, str | int | bool] = field(default_factory=dict)
 
     @property
@@ -42,7 +44,7 @@ class Principal:
         return self.acting_for or self.id
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """Which way a call came in: the door, and where known the agent, the model and the trace."""
 

@@ -69,6 +69,12 @@ class Catalogue:
 
     tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
     epoch: int = 0
+    elsewhere: Mapping[tuple[str, str], ToolSpec] = field(default_factory=dict)
+
+    @property
+    def specs(self) -> tuple[ToolSpec, ...]:
+        """Everything that policies may be about, callable in this process or not."""
+        return (*(tool.spec for tool in self.tools.values()), *self.elsewhere.values())
 
     def find(self, tenant: str, name: str) -> Tool | None:
         """The tenant's own tool of exactly this name, else the shared one."""

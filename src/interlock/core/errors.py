@@ -6,6 +6,7 @@
     │   ├── SchemaInvalid      its JSON Schema is unusable, unbounded or reaches outside itself
     │   └── VersionExists      its (name, version) is published already with another digest
     ├── ToolUnknown            a lookup by name or version that finds nothing
+    ├── ActRefused             an act of control by somebody who may not do it
     ├── ApprovalUnknown        an approval id that this tenant does not have
     ├── PolicyInvalid          a policy that does not parse or does not fit the catalogue
     ├── ToolFault              raised by a tool's own code to report a declared error code
@@ -42,6 +43,10 @@ class VersionExists(SpecInvalid):
 
 class ToolUnknown(InterlockError):
     """No such tool or version (`TOOL_NOT_FOUND`)."""
+
+
+class ActRefused(InterlockError):
+    """An act of the control plane that this principal may not do; nothing was changed."""
 
 
 class ApprovalUnknown(InterlockError):

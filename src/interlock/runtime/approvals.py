@@ -27,6 +27,7 @@ from interlock.core.operation import Operation
 from interlock.core.refusals import Code
 from interlock.core.stored import arguments_of, caller_of, thaw
 from interlock.ports import ApprovalChange, StoredOperation
+from interlock.runtime.acts import signed_by
 from interlock.runtime.gate import Gate
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
@@ -192,4 +193,4 @@ class ApprovalDesk:
 
     @staticmethod
     def _record(approval: Approval, by: Principal, *, note: str) -> dict[str, object]:
-        return {"subject": approval.id, "call_id": approval.call_id, "principal": by.id, "note": note}
+        return {"subject": approval.id, "call_id": approval.call_id, **signed_by(by), "note": note}

@@ -17,6 +17,7 @@ from interlock.core.export_lines import Kept, Shown
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
 from interlock.core.refusals import Code
 from interlock.core.signing import fingerprint
+from interlock.runtime.acts import signed_by
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
 
@@ -84,7 +85,7 @@ class AuditDesk:
         refused = _may_not_read(by)
         if refused is not None:
             return refused
-        record = {"subject": "audit", "principal": by.id}
+        record = {"subject": "audit", **signed_by(by)}
         await self._world.audit.append(self._records.act(EventKind.EXPORTED, by.tenant, record))
         await self.checkpoint()
         items = [_shown(item) for item in [item async for page in self._pages() for item in page]]

@@ -15,6 +15,7 @@ from interlock.core.policy import PolicySource
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
 from interlock.core.tool_compile import compile_tool
 from interlock.ports import Registered
+from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
@@ -49,6 +50,7 @@ class Registry:
         source or by a shared tool, `PolicyInvalid` where the policies do not fit a new version. Then nothing is
         published.
         """
+        only_operators(by, "Publishing tools")
         wanted = tuple(specs)
         _, versions = await self._world.catalogue.versions()
         new = [spec for spec in wanted if _is_new(spec, versions)]
@@ -59,7 +61,7 @@ class Registry:
         if tools:
             sources = await self._views.sources(under or ())
             self._views.compile(sources, catalogue=await self._views.catalogue(found))
-            record = {"subject": new[0].name, "principal": by.id, "tools": [_named(tool) for tool in tools]}
+            record = {"subject": new[0].name, **signed_by(by), "tools": [_named(tool) for tool in tools]}
             event = self._records.act(EventKind.TOOL_REGISTERED, by.tenant, record)
             await self._world.catalogue.publish(found, event)
         with suppress(PolicyInvalid) if under is not None else nullcontext():
@@ -89,8 +91,9 @@ class Registry:
     ) -> Registered:
         """Freeze, release, restrict, quarantine or retire a version (default: the newest). Takes hold at once.
 
-        Raises `ToolUnknown`, or `SpecInvalid` where it may not go there from where it stands.
+        Raises `ActRefused`, `ToolUnknown`, or `SpecInvalid` where it may not go there from where it stands.
         """
+        only_operators(by, "Moving a tool")
         found = [each for each in await self.list_versions(name, tenant=by.tenant) if version in (None, each.version)]
         if not found:
             raise ToolUnknown(f"there is no tool named {name!r}")
@@ -101,7 +104,7 @@ class Registry:
         record = {
             "subject": name,
             "version": held.version,
-            "principal": by.id,
+            **signed_by(by),
             "from": held.state.value,
             "to": state.value,
             "reason": reason,

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from interlock.core.approval import ApprovalState
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import sha256_hex
 from interlock.core.decision import Deny, propose, request_of
+from interlock.core.frozen import frozen
 from interlock.core.journal import EventKind
 from interlock.core.policy import Explanation, Impact, PolicySource
+from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.look import Asked, Looker
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """What saving policies would touch: tools whose slice changes, and waiting approvals that would be void."""
 
@@ -44,20 +45,26 @@ class PolicyDesk:
         view = self._views.current
         catalogue = await self._views.catalogue()
         proposed = self._views.compile(await self._views.sources(tuple(sources)), catalogue=catalogue)
-        specs = [tool.spec for tool in catalogue.tools.values()]
-        tools = view.policies.impact(proposed, specs=specs)
+        tools = view.policies.impact(proposed, specs=catalogue.specs)
         touched = {each.tool for each in tools}
         waiting = await self._world.approvals.approvals(tenant, ApprovalState.PENDING)
         void = tuple(each.id for each in waiting if each.binding.tool in touched)
         return Change(tools, void, proposed.warnings)
 
     async def save(self, sources: Iterable[PolicySource], *, by: Principal) -> Change:
-        """Put policies in force, at once for every process. Raises `PolicyInvalid`, and then nothing changes."""
+        """Put policies in force, at once for every process; those that are in force already stay as they are.
+
+        Raises `PolicyInvalid` or `ActRefused`, and then nothing changes.
+        """
+        only_operators(by, "Saving policies")
         wanted = tuple(sources)
         change = await self.check(wanted, tenant=by.tenant)
+        if frozenset(await self._views.sources(wanted)) == frozenset(await self._views.sources()):
+            await self._views.refresh()
+            return change
         record = {
             "subject": "policies",
-            "principal": by.id,
+            **signed_by(by),
             "tools": sorted({each.tool for each in change.tools}),
             "policies": {each.name: sha256_hex(each.text.encode()) for each in wanted},
         }

@@ -19,12 +19,10 @@ from interlock.core.observe import closed_by, lost
 from interlock.core.refusals import Code
 from interlock.core.settle import settled_as
 from interlock.ports import OpenCall, Settlement
+from interlock.runtime.acts import OPERATORS, signed_by
 from interlock.runtime.gate import Gate
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
-
-OPERATORS = frozenset({"operator"})
-"""Groups whose members may close an unknown call with evidence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +109,7 @@ class RecoveryDesk:
             "call_id": operation.call_id,
             "tool": operation.tool,
             "version": operation.version,
-            "principal": operation.principal if by is None else by.id,
+            **({"principal": operation.principal, "actor": ""} if by is None else signed_by(by)),
             "why": end.why,
             "step": end.what.value,
             "status": "released" if seen is None else seen.status.value,

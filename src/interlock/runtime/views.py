@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from interlock.core.canonical import decode
 from interlock.core.catalogue import Catalogue, Lifecycle, Tool
 from interlock.core.policy import PolicySet, PolicySource
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.core.tool_compile import compile_tool
+from interlock.core.typed import from_json
 from interlock.core.view import View
 from interlock.ports import CatalogueStore, Registered
 
@@ -20,6 +22,7 @@ class Views:
         self._facts = facts
         self._specs: dict[str, ToolSpec] = {}
         self._compiled: dict[tuple[str, Lifecycle, str], Tool] = {}
+        self._foreign: dict[str, ToolSpec] = {}
         self.current = View(Catalogue(), PolicySet((), ()), 0)
 
     def add(self, specs: Iterable[ToolSpec]) -> None:
@@ -36,7 +39,8 @@ class Views:
     async def catalogue(self, new: tuple[Registered, ...] = ()) -> Catalogue:
         """The tools as the store has them now, with those that are about to be published."""
         epoch, versions = await self._store.versions()
-        return Catalogue(self._defaults((*versions, *new)), epoch)
+        tools = self._defaults((*versions, *new))
+        return Catalogue(tools, epoch, self._elsewhere(versions, tools))
 
     async def sources(self, wanted: tuple[PolicySource, ...] = ()) -> tuple[PolicySource, ...]:
         """The policies in force once `wanted` are saved, which replace those of the tenants that they name."""
@@ -45,8 +49,7 @@ class Views:
 
     def compile(self, sources: Iterable[PolicySource], *, catalogue: Catalogue | None = None) -> PolicySet:
         """These policies against the tools in view. Raises `PolicyInvalid`."""
-        tools = (catalogue or self.current.catalogue).tools.values()
-        return PolicySet(sources, [tool.spec for tool in tools], facts=self._facts)
+        return PolicySet(sources, (catalogue or self.current.catalogue).specs, facts=self._facts)
 
     def _defaults(self, versions: Iterable[Registered]) -> dict[tuple[str, str], Tool]:
         """For each name the version published last whose code is here; a newer candidate does not stand in its way."""
@@ -58,6 +61,22 @@ class Views:
                 continue
             tools[each.tenant, each.name] = self._tool(spec, each)
         return tools
+
+    def _elsewhere(
+        self, versions: Iterable[Registered], tools: dict[tuple[str, str], Tool]
+    ) -> dict[tuple[str, str], ToolSpec]:
+        """The newest version of each name that is published but whose code another process has."""
+        found: dict[tuple[str, str], ToolSpec] = {}
+        for each in versions:
+            if (each.tenant, each.name) not in tools:
+                found[each.tenant, each.name] = self._read(each)
+        return found
+
+    def _read(self, found: Registered) -> ToolSpec:
+        spec = self._foreign.get(found.digest)
+        if spec is None:
+            spec = self._foreign[found.digest] = from_json(ToolSpec, decode(found.spec))
+        return spec
 
     def _tool(self, spec: ToolSpec, found: Registered) -> Tool:
         place = (found.digest, found.state, found.replacement)

@@ -1,6 +1,6 @@
 """A frozen operation written down and read back: the same to the byte, or refused."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import orjson
 import pytest
@@ -123,3 +123,11 @@ def _changed(change: dict[str, object]) -> bytes:
 
 def _parts(of: Operation) -> tuple[object, ...]:
     return of.arguments, of.values, of.digest, of.model_digest, of.resource, of.key, of.keyed, of.tool
+
+
+def test_every_field_of_a_caller_is_sealed() -> None:
+    caller = orjson.loads(seal(operation()))["caller"]
+    kinds = {Caller: caller, Principal: caller["principal"], Origin: caller["origin"]}
+    assert {kind: {each.name for each in fields(kind)} for kind in kinds} == {
+        kind: set(told) for kind, told in kinds.items()
+    }

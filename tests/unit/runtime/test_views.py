@@ -1,10 +1,11 @@
 """The view of a process: only code that is here, in the version published last, with the policies that go with it."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from interlock import PolicySource
+from interlock import Caller, Gate, PolicySource
 from interlock.core.catalogue import Lifecycle
 from interlock.core.errors import PolicyInvalid
 from interlock.core.tool import ToolSpec
@@ -14,7 +15,7 @@ from interlock.runtime.catalogue import _registered
 from interlock.runtime.views import Views
 from interlock.store.memory import MemoryStore
 from interlock.testing.store_values import Values
-from tests.gates import ALL, Shelf
+from tests.gates import ALICE, ALL, Shelf, opened
 
 ONE = Shelf().search.spec()
 TWO = replace(ONE, version="2")
@@ -68,3 +69,13 @@ async def test_a_view_is_stamped_with_the_epoch_of_its_store_and_compiles_a_vers
     second = await views.refresh()
     assert (first.epoch, second.epoch) == (1, 2)
     assert first.catalogue.find("acme", "search") is second.catalogue.find("acme", "search")
+
+
+@pytest.mark.requirement("POL-1")
+async def test_a_process_without_a_tools_code_still_opens_a_store_whose_policies_name_it(tmp_path: Path) -> None:
+    shelf, path = Shelf(), str(tmp_path / "shared.db")
+    named = ALL + 'forbid (principal, action == Action::"save", resource) when { context.args.text == "no" };'
+    async with opened(path, [shelf.search, shelf.save], named):
+        pass
+    async with Gate.open(path, tools=[shelf.search]) as gate:
+        assert [tool.spec.name for tool in gate.catalogue.visible(Caller(ALICE))] == ["search"]

@@ -84,7 +84,7 @@ async def approve(
             return problem(
                 "NOT_CONFIRMED", "Nothing was decided.", next_step=f"`interlock approvals decline {found.id}` says no."
             )
-        decided = await desk.approve(approval_id, by=session.by, note=session.signed(words))
+        decided = await desk.approve(approval_id, by=session.by, note=words)
         if isinstance(decided, Deny) or decided.state is not ApprovalState.GRANTED or not run:
             return _decided(decided)
         return _ran(await desk.resume(approval_id, by=session.by))
@@ -96,7 +96,7 @@ async def decline(approval_id: Id, *, words: Words = "") -> Answer:
     from interlock.doors.cli.session import opened
 
     async with opened() as session:
-        return _decided(await session.gate.approvals.decline(approval_id, by=session.by, note=session.signed(words)))
+        return _decided(await session.gate.approvals.decline(approval_id, by=session.by, note=words))
 
 
 @verb(app, "withdraw")
@@ -105,7 +105,7 @@ async def withdraw(approval_id: Id, *, words: Words = "") -> Answer:
     from interlock.doors.cli.session import opened
 
     async with opened() as session:
-        return _decided(await session.gate.approvals.withdraw(approval_id, by=session.by, note=session.signed(words)))
+        return _decided(await session.gate.approvals.withdraw(approval_id, by=session.by, note=words))
 
 
 @verb(app, "edit")

@@ -52,7 +52,7 @@ async def close(
         )
     async with opened() as session:
         desk = session.gate.recovery
-        seen = await desk.close(operation_id, by=session.by, happened=happened, evidence=session.signed(evidence))
+        seen = await desk.close(operation_id, by=session.by, happened=happened, evidence=evidence)
     if isinstance(seen, Deny):
         return refusal(seen, next_step="`interlock calls unknown` lists what is open.")
     return replace(answer_of(seen), exit_code=DONE)

@@ -21,6 +21,7 @@ _NEXT = {
     "SchemaInvalid": "Change the tool's schema, then `interlock tools check`.",
     "VersionExists": 'Give the tool a new version, such as @tool(version="2", ...): what is published never changes.',
     "ToolUnknown": "`interlock tools list --all` shows which tools there are.",
+    "ActRefused": "Let an operator do it, with --as ID: [[people]] in interlock.toml says who there is and in which groups.",
     "ApprovalUnknown": "`interlock approvals list --all` shows which there are.",
     "PolicyInvalid": "Change the policy, then `interlock policy check`.",
     "RedactionInvalid": "Use a secret of at least six characters.",

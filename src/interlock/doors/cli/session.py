@@ -17,8 +17,7 @@ from interlock.doors.cli.answer import note
 from interlock.doors.cli.code import load_tools
 from interlock.doors.cli.project import MEMORY, Project, read_project
 from interlock.doors.cli.verb import line
-
-OPERATORS = frozenset({"operator"})
+from interlock.runtime.acts import OPERATORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,10 +38,6 @@ class Session:
         origin = Origin(door="cli", actor=self.actor)
         return Caller(principal, run=run, task=task, origin=origin, user_requested=True)
 
-    def signed(self, words: str) -> str:
-        """Words for the record of an act, with who really sat at the command line."""
-        return f"{words} [{self.actor} at the command line]".strip()
-
 
 def os_user() -> str:
     """The account that this process runs under, which no environment variable can change."""
@@ -59,7 +54,7 @@ async def opened() -> AsyncIterator[Session]:
     async with as_it_is() as session:
         project, gate = session.project, session.gate
         if has_policies(project) and not await gate.policies.sources():
-            await gate.policies.save(read_policies(project.policies), by=project.operator)
+            await gate.policies.save(read_policies(project.policies), by=replace(project.operator, actor=session.actor))
             note(f"The policies of {project.policies.name}/ are now in force.")
         yield session
 
@@ -70,7 +65,7 @@ async def as_it_is() -> AsyncIterator[Session]:
     project = read_project(line().project)
     by = project.person(line().acting_as)
     async with Gate.open(project.store, tools=load_tools(project), settings=project.settings) as gate:
-        yield Session(project, gate, by, os_user())
+        yield Session(project, gate, replace(by, actor=os_user()), os_user())
 
 
 @asynccontextmanager
@@ -80,7 +75,7 @@ async def tried() -> AsyncIterator[Session]:
     by = project.person(line().acting_as)
     policies = project.policies if has_policies(project) else None
     async with Gate.open(MEMORY, tools=load_tools(project), policies=policies, settings=project.settings) as gate:
-        yield Session(project, gate, by, os_user())
+        yield Session(project, gate, replace(by, actor=os_user()), os_user())
 
 
 def has_policies(project: Project) -> bool:

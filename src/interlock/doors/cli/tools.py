@@ -155,9 +155,7 @@ async def _move(name: str, state: Lifecycle, *, reason: str, version: str | None
         deny = not_operator(session.by, f"To make a tool {state.value}")
         if deny is not None:
             return refusal(deny)
-        moved = await session.gate.catalogue.move(
-            name, state, version=version, by=session.by, reason=session.signed(reason)
-        )
+        moved = await session.gate.catalogue.move(name, state, version=version, by=session.by, reason=reason)
     text = f"{visible(moved.name)} version {visible(moved.version)} is {moved.state.value}."
     return Answer({"tool": _version(moved)}, text)
 
