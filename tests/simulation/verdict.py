@@ -192,7 +192,7 @@ def _told(facts: Facts) -> Iterator[str]:
             yield f"{heard.tool} was told to be done, and was not"
         if heard.status is Status.REFUSED and ran:
             yield f"{heard.tool} was told to be refused, and ran"
-        if heard.status is Status.FAILED and ran and heard.tool in ONCE:
+        if heard.status is Status.FAILED and ran:
             yield f"{heard.tool} was told to have failed, and took effect"
 
 

@@ -57,6 +57,14 @@ def _cost_reported(outcome: Outcome) -> bool:
     return not isinstance(outcome, Succeeded | Partial) or outcome.produced.cost_reported
 
 
+def repeated(outcome: Outcome) -> Outcome:
+    """What is known once an unknown call was repeated: a failure of the repeat says nothing of what came before it."""
+    if not isinstance(outcome, Failed) or outcome.code is Code.OUTPUT_INVALID:
+        return outcome
+    spent = outcome.spent if any(outcome.spent) else None
+    return Unknown("An earlier attempt may have done it.", spent, outcome.attempts)
+
+
 def cut_off(operation: Operation, *, dispatched: bool) -> Outcome:
     """What a call that was cancelled came to: nothing, if it was not dispatched; else unknown, unless it only read."""
     if not dispatched:

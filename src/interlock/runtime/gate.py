@@ -30,7 +30,7 @@ from interlock.core.outcome import Outcome, Unknown
 from interlock.core.redaction import NOTHING as NO_VOCABULARY
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
-from interlock.core.settle import cut_off, settled_as, spent_on
+from interlock.core.settle import cut_off, repeated, settled_as, spent_on
 from interlock.core.stored import thaw
 from interlock.core.view import View
 from interlock.ports import Asking, Claim, Entry, NotClaimed, OpenCall, Settlement, StoredOperation
@@ -237,6 +237,7 @@ class Gate:
     async def _settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
         """Write what came of it, then release the observation."""
         operation, claim = claimed.operation, claimed.claim
+        outcome = outcome if claimed.allow.continues is None else repeated(outcome)
         now_us = self._world.clock.now_us()
         elapsed_ms = int((self._world.clock.monotonic_s() - claimed.started_s) * 1000)
         spent = spent_on(operation, outcome, elapsed_ms=elapsed_ms)
