@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from interlock.core.frozen import frozen
@@ -21,11 +21,12 @@ class PrincipalKind(StrEnum):
     SERVICE = "service"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Principal:
     """Who asks, as the authenticated channel knows them.
 
-    `acting_for` is the principal id on whose behalf an agent or service acts. `claims` are attested values (such as a
+    A host may name the kind as text and the groups as any collection; a kind that there is not, or one text for the
+    groups, raises `ValueError`. `acting_for` is the principal id on whose behalf an agent or service acts. `claims` are attested values (such as a
     region or a customer number) that a tool may have injected into its arguments. `actor` is who really sat at it where
     several people share one principal, such as the operator of a command line: recorded, never decided on.
     """
@@ -37,6 +38,17 @@ class Principal:
     acting_for: str | None = None
     actor: str = ""
     claims: Mapping[str, str | int | bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.groups, str):
+            raise ValueError("the groups of a principal are a collection, not one text")
+        object.__setattr__(self, "kind", PrincipalKind(self.kind))
+        object.__setattr__(self, "groups", frozenset(self.groups))
+
+    @property
+    def acts_for_another(self) -> bool:
+        """Whether somebody else stands behind what it does."""
+        return self.on_behalf_of != self.id
 
     @property
     def on_behalf_of(self) -> str:
@@ -75,6 +87,20 @@ class Caller:
     deadline_ms: int | None = None
     origin: Origin = LIBRARY
     user_requested: bool = False
+
+    def at(self, position: int) -> Caller:
+        """The same, at another place in its turn: written out, as every call of a batch is given one."""
+        return Caller(
+            self.principal,
+            self.run,
+            self.task,
+            self.key,
+            self.turn,
+            position,
+            self.deadline_ms,
+            self.origin,
+            self.user_requested,
+        )
 
 
 @frozen

@@ -20,7 +20,7 @@ from interlock.core.canonical import Json
 from interlock.core.catalogue import CLOSED, Catalogue, Tool
 from interlock.core.effect import CallState
 from interlock.core.freeze import freeze
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
 from interlock.core.labels import Labels
 from interlock.core.operation import Operation
 from interlock.core.policy import Answer, PolicyRequest, PolicySlice, Verdict, Visibility
@@ -28,6 +28,8 @@ from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.run import NO_RUN, RunFacts
 from interlock.core.tool import ChosenBy
+
+make_policy_request = maker(PolicyRequest)
 
 
 @frozen
@@ -103,6 +105,8 @@ class Allow:
     grant: Approval | None = None
     continues: str | None = None
 
+
+make_allow = maker(Allow)
 
 Decision = Allow | Deny | Ask | Replay
 
@@ -196,7 +200,7 @@ def binding(operation: Operation, facts: Facts, verdict: Verdict) -> Binding:
 def request_of(operation: Operation, facts: Facts) -> PolicyRequest:
     """What policy is asked about the operation."""
     caller = operation.caller
-    return PolicyRequest(
+    return make_policy_request(
         caller.principal,
         operation.tool.spec,
         operation.values,
@@ -232,13 +236,13 @@ def _approved(operation: Operation, facts: Facts, verdict: Verdict) -> Decision:
     need = required(operation, verdict)
     grant = facts.grant
     if grant is None:
-        return Allow(verdict) if need is None else Ask(need, verdict)
+        return make_allow(verdict) if need is None else Ask(need, verdict)
     refused = _grant_refused(grant, facts, binding(operation, facts, verdict))
     if refused is not None:
         return replace(refused, verdict=verdict)
     if need is not None and not grant.requirement.covers(need):
         return Ask(need, verdict)
-    return Allow(verdict, grant=grant)
+    return make_allow(verdict, grant=grant)
 
 
 def _grant_refused(grant: Approval, facts: Facts, bound: Binding) -> Deny | None:

@@ -13,8 +13,11 @@ import orjson
 
 from interlock.core.canonical import Json, fitted
 from interlock.core.chain import commitment
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
 from interlock.core.journal import RECORD, Event, EventKind, Payload
+
+make_event = maker(Event)
+make_payload = maker(Payload)
 
 SALT_BYTES = 16
 SUMMARY_BYTES_MAX = 2_048
@@ -59,7 +62,7 @@ def event(
     The record's `call_id` and `subject` become indexes, its `subject` also a keyed id in the chain.
     """
     key, random = stamp.key, stamp.random
-    shown = Payload(RECORD, random[16:32], fitted(orjson.dumps(record)))
+    shown = make_payload(RECORD, random[16:32], fitted(orjson.dumps(record)))
     payloads: tuple[Payload, ...] = (shown,)
     commitments: tuple[tuple[str, str], ...] = ((RECORD, commitment(shown.salt, payload=shown.data)),)
     if kept:
@@ -67,7 +70,7 @@ def event(
         commitments = tuple(sorted([(each.name, commitment(each.salt, payload=each.data)) for each in payloads]))
     subject = record.get("subject")
     subject = subject if isinstance(subject, str) else ""
-    return Event(
+    return make_event(
         kind,
         key.tenant,
         stamp.at_us,
@@ -84,7 +87,7 @@ def event(
 def _beside(kept: Iterable[tuple[str, bytes]], random: bytes) -> Iterator[Payload]:
     for index, (name, data) in enumerate(kept):
         start = 32 + index * SALT_BYTES
-        yield Payload(name, random[start : start + SALT_BYTES], data)
+        yield make_payload(name, random[start : start + SALT_BYTES], data)
 
 
 def fragment(redacted: bytes, whole: bytes, key: TenantKey) -> object:

@@ -11,11 +11,13 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json, canonical, integral, sha256_hex
 from interlock.core.catalogue import Tool
 from interlock.core.errors import SchemaInvalid
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
 from interlock.core.operation import Operation, idempotency_key, operation_digest
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import Parameter, ResourceRule
+
+make_operation = maker(Operation)
 
 
 @frozen
@@ -61,7 +63,7 @@ def _frozen(
     if spec.resource is not None and resource is None:
         return Unfrozen(Code.TOOL_ARGUMENT_INVALID, f"The arguments name no {spec.resource.type}.")
     key = idempotency_key(caller, spec, values) if spec.effect.is_effect else None
-    return Operation(
+    return make_operation(
         call,
         caller,
         tool,

@@ -8,9 +8,11 @@ equality, hash, `replace`, `match`, and an error on every later assignment.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
-from typing import Never, TypeVar, dataclass_transform
+from typing import Never, ParamSpec, TypeVar, dataclass_transform
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -20,15 +22,22 @@ def frozen(kind: type[T]) -> type[T]:
     made = dataclass(slots=True, init=False, repr=False, eq=False)(kind)
     parts = fields(made)  # type: ignore[arg-type]
     twin = type(f"Open{kind.__name__}", (), {"__slots__": tuple(each.name for each in parts)})
-    scope: dict[str, object] = {"_twin": twin, "_new": object.__new__}
+    scope: dict[str, object] = {"_twin": twin, "_new": object.__new__, "_kind": made}
     exec(_source(made, parts, scope), scope)  # noqa: S102 - as dataclass does: names only, from the class's own source
     for name in ("__new__", "__repr__", "__eq__", "__hash__"):
         if name not in kind.__dict__ or kind.__dict__[name] is None:
             setattr(made, name, scope[name])
+    setattr(made, "_maker", staticmethod(scope["make"]))  # type: ignore[arg-type]  # noqa: B010
     made.__setattr__ = _refuse_to_set  # type: ignore[method-assign]
     made.__delattr__ = _refuse_to_delete  # type: ignore[method-assign]
     made.__reduce__ = _reduce  # type: ignore[method-assign]
     return made
+
+
+def maker(kind: Callable[P, T]) -> Callable[P, T]:
+    """The constructor of a frozen class as a plain function, for what every call makes: calling the class is slow."""
+    make: Callable[P, T] = getattr(kind, "_maker")  # noqa: B009 - it is nobody's attribute but ours
+    return make
 
 
 def _source(made: type, parts: tuple[Field[object], ...], scope: dict[str, object]) -> str:
@@ -36,20 +45,21 @@ def _source(made: type, parts: tuple[Field[object], ...], scope: dict[str, objec
     mine, other = (f"({''.join(f'{of}.{name}, ' for name in compared)})" for of in ("self", "other"))
     shown = ", ".join(f"{each.name}={{self.{each.name}!r}}" for each in parts if each.repr)
     return "\n".join([
-        *_new(parts, scope),
+        *_constructors(parts, scope),
         f"def __repr__(self): return f'{made.__qualname__}({shown})'",
         f"def __eq__(self, other): return {mine} == {other} if other.__class__ is self.__class__ else NotImplemented",
         f"def __hash__(self): return hash({mine})",
     ])  # fmt: skip
 
 
-def _new(parts: tuple[Field[object], ...], scope: dict[str, object]) -> list[str]:
+def _constructors(parts: tuple[Field[object], ...], scope: dict[str, object]) -> list[str]:
     parameters = ", ".join(_parameter(each, scope) for each in parts)
-    lines = [f"def __new__(cls, {parameters}):", " self = _new(_twin)"]
+    lines = [" self = _new(_twin)"]
     for each in parts:
         value = f"_make_{each.name}() if {each.name} is _twin else {each.name}" if _is_made(each) else each.name
         lines.append(f" self.{each.name} = {value}")
-    return [*lines, " self.__class__ = cls", " return self"]
+    made = [*lines, " self.__class__ = _kind", " return self"]
+    return [f"def make({parameters}):", *made, f"def __new__(_kind, {parameters}):", *made]
 
 
 def _parameter(each: Field[object], scope: dict[str, object]) -> str:

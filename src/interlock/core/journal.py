@@ -10,7 +10,9 @@ from enum import StrEnum
 
 from interlock.core.audit_entry import AuditEntry, encode_entry
 from interlock.core.chain import Record
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
+
+make_audit_entry = maker(AuditEntry)
 
 
 class EventKind(StrEnum):
@@ -73,10 +75,9 @@ class Event:
 
     def body(self, chain: str, sequence: int) -> bytes:
         """The bytes that the chain hashes, once its place is known."""
-        kind = str(self.kind)
-        return encode_entry(
-            AuditEntry(chain, sequence, self.at_us, self.tenant_mark, kind, self.nonce, self.ids, self.commitments)
-        )
+        mark, kind = self.tenant_mark, str(self.kind)
+        entry = make_audit_entry(chain, sequence, self.at_us, mark, kind, self.nonce, self.ids, self.commitments)
+        return encode_entry(entry)
 
 
 @frozen

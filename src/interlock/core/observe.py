@@ -13,7 +13,7 @@ from interlock.core.canonical import Json, canonical, decode
 from interlock.core.catalogue import Tool
 from interlock.core.decision import Deny, Replay
 from interlock.core.evidence import Evidence
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
 from interlock.core.observation import Observation, Problem, Status, from_bytes
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
@@ -21,6 +21,9 @@ from interlock.core.redaction import Redactor
 from interlock.core.refusals import BEFORE_DISPATCH, REFUSALS, Code
 from interlock.core.text import clean, clean_json
 from interlock.core.tool import OutputCheck
+
+make_evidence = maker(Evidence)
+make_observation = maker(Observation)
 
 WORDS_CHARS_MAX = 4_096
 """As much as is shown of a message, or of the name of a source or of an open item."""
@@ -139,7 +142,7 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         data = _shortened(data, spec.output_bytes_max)
     partly = isinstance(outcome, Partial)
     status = Status.PARTIAL if partly else Status.OK
-    return Observation(
+    return make_observation(
         call_id=operation.call.id,
         tool=spec.name,
         version=spec.version,
@@ -226,7 +229,7 @@ def _evidence(operation: Operation, produced: Produced, frame: Frame) -> Evidenc
     sources = produced.sources and tuple(
         [replace(each, uri=frame.words(each.uri), title=frame.words(each.title)) for each in produced.sources]
     )
-    return Evidence(
+    return make_evidence(
         rule.kind,
         rule.quotable,
         rule.reportable,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from interlock.core.errors import SpecInvalid
 from interlock.core.faults import TIMED_OUT
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
 from interlock.core.functions import Functions
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Succeeded
@@ -26,6 +26,8 @@ from interlock.ports import Attempt, Invocation
 from interlock.runners.python_function import Misfit, PythonFunction, check_parameters, read_function
 from interlock.runners.python_outcome import failure_of, outcome_of, precondition_of, reconciled_of, resource_of
 from interlock.runners.threads import PoolFull, StillRunning, Threads
+
+make_attempt = maker(Attempt)
 
 T = TypeVar("T")
 Read = Callable[[object], T]
@@ -87,7 +89,7 @@ class PythonRunner:
             name = invocation.operation.spec.name
             return Attempt(Failed(Code.TOOL_UNAVAILABLE, f"The code of {name} is not loaded.", nothing_happened=True))
         if bound.handler.is_async:
-            return Attempt(await self._here(bound.handler, invocation=invocation, read=outcome_of))
+            return make_attempt(await self._here(bound.handler, invocation=invocation, read=outcome_of))
         outcome, tail = await self._in_thread(bound.handler, invocation=invocation, read=outcome_of)
         return Attempt(outcome, tail)
 

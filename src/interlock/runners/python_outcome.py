@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.errors import ToolFault
+from interlock.core.frozen import maker
 from interlock.core.functions import Result
 from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Produced, Succeeded
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec
 from interlock.runners.encode import Unencodable, encode
+
+make_succeeded = maker(Succeeded)
 
 TRANSIENT = (ConnectionError, TimeoutError)
 """Exceptions of a handler after which a repeatable call may be tried again."""
@@ -27,7 +30,7 @@ def outcome_of(value: object) -> Outcome:
     if isinstance(data, Unencodable):
         message = f"It was executed, but its result cannot be shown: {data.reason}."
         return Failed(Code.OUTPUT_INVALID, message, spent=produced.spent or NOTHING)
-    return Partial(data, open_items, produced) if open_items else Succeeded(data, produced)
+    return Partial(data, open_items, produced) if open_items else make_succeeded(data, produced)
 
 
 def precondition_of(value: object) -> Outcome:

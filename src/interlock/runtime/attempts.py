@@ -10,13 +10,15 @@ from typing import TypeVar
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.effect import Effect
 from interlock.core.faults import TIMED_OUT, honest
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
 from interlock.core.outcome import Failed, Outcome, Partial, Succeeded, Unknown
 from interlock.core.refusals import Code
 from interlock.core.retry import may_retry, wait_s
 from interlock.ports import Attempt, Clock, Entropy, Invocation, Runner
 from interlock.runtime.bounded import Overdue, bounded
 from interlock.runtime.health import Health
+
+make_invocation = maker(Invocation)
 
 T = TypeVar("T")
 
@@ -99,7 +101,7 @@ async def _unmet(invocation: Invocation, *, runner: Runner, clock: Clock) -> Fai
 
 async def _attempt(invocation: Invocation, *, runner: Runner, number: int, clock: Clock) -> Attempt:
     until_s = min(invocation.deadline_s, clock.monotonic_s() + invocation.operation.tool.spec.timeout_ms / 1_000)
-    this = Invocation(
+    this = make_invocation(
         invocation.operation,
         invocation.operation_id,
         invocation.key,

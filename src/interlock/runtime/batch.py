@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 
 from interlock.core.batch import FREE, Member, Place, member, places
 from interlock.core.call import Caller, ToolCall
@@ -35,7 +34,7 @@ async def call_many(gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, vi
 
     The position of a call in its turn is its place in `calls`, so two equal calls of one turn are two effects.
     """
-    callers = [replace(caller, position=caller.position + index) for index in range(len(calls))]
+    callers = [caller.at(caller.position + index) for index in range(len(calls))]
     parts = zip(calls, callers, _places(calls, callers, catalogue=view.catalogue), range(len(calls)), strict=True)
     placed = [Placed(*part) for part in parts]
     proposed: set[int] = set()

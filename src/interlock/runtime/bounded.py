@@ -38,10 +38,10 @@ def bounded(work: Coroutine[Any, Any, T], *, until_s: float) -> Generator[Any, A
 
 async def _rest(work: _Suspended[T], until_s: float) -> T | Overdue[T]:
     try:
-        async with asyncio.timeout_at(until_s + GRACE_S) as grace:
-            work.grace = grace
-            async with asyncio.timeout_at(until_s) as limit:
-                return await work
+        # The second has no timer until the first has passed: most work ends in time, and timers are what this costs.
+        async with asyncio.timeout_at(None) as grace, asyncio.timeout_at(until_s) as limit:
+            work.limit, work.grace = limit, grace
+            return await work
     except TimeoutError:
         if not limit.expired() and not grace.expired():
             raise
@@ -54,6 +54,7 @@ class _Suspended(Generic[T]):
     def __init__(self, work: Coroutine[Any, Any, T], first: object) -> None:
         self._work = work
         self._first: list[object] = [first]
+        self.limit: asyncio.Timeout | None = None
         self.grace: asyncio.Timeout | None = None
         self.is_left = False
 
@@ -71,9 +72,12 @@ class _Suspended(Generic[T]):
         return self._work.send(value)
 
     def throw(self, fault: BaseException) -> object:
-        if isinstance(fault, asyncio.CancelledError) and self.grace is not None and self.grace.expired():
-            self.is_left = True
-            raise fault
+        if isinstance(fault, asyncio.CancelledError) and self.limit is not None and self.grace is not None:
+            if self.grace.expired():
+                self.is_left = True
+                raise fault
+            if self.limit.expired():
+                self.grace.reschedule((self.limit.when() or 0.0) + GRACE_S)
         return self._work.throw(fault)
 
     def close(self) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from interlock.core.batch import lock_names
 from interlock.core.errors import RedactionInvalid
+from interlock.core.frozen import maker
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome
 from interlock.core.redaction import Redactor
@@ -20,6 +21,8 @@ from interlock.runtime.faults import report
 from interlock.runtime.health import Health
 from interlock.runtime.locks import Held, Locks
 from interlock.runtime.world import World
+
+make_invocation = maker(Invocation)
 
 log = logging.getLogger("interlock.execute")
 
@@ -58,7 +61,7 @@ class Executor:
             if isinstance(found, Failed):
                 return found
             secrets = found
-        invocation = Invocation(
+        invocation = make_invocation(
             operation, claim.operation_id, operation.key or "", claim.fence, flight.deadline_s, secrets
         )
         names = lock_names(operation) if spec.effect.is_effect or spec.locks else ()
@@ -78,7 +81,7 @@ class Executor:
         if isinstance(secrets, Failed):
             return None
         until_s = self._world.clock.monotonic_s() + operation.spec.timeout_ms / 1000
-        invocation = Invocation(operation, claim.operation_id, operation.key or "", claim.fence, until_s, secrets)
+        invocation = make_invocation(operation, claim.operation_id, operation.key or "", claim.fence, until_s, secrets)
         looking = self._world.runners[operation.spec.handler.kind].reconcile(invocation)
         found = await bounded(looking, until_s=until_s)
         return None if isinstance(found, Overdue) else found

@@ -21,6 +21,7 @@ from interlock.core.call import Caller, Principal, ToolCall, legible
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose
 from interlock.core.effect import CallState, Effect
+from interlock.core.frozen import maker
 from interlock.core.labels import NO_LABELS
 from interlock.core.limits import charges
 from interlock.core.observation import Observation, released, to_bytes
@@ -46,6 +47,9 @@ from interlock.runtime.world import World
 from interlock.settings import Settings
 
 log = logging.getLogger("interlock.gate")
+
+make_caller, make_proposal, make_claim = maker(Caller), maker(Proposal), maker(Claim)
+make_claimed, make_frame, make_settlement = maker(Claimed), maker(Frame), maker(Settlement)
 
 T = TypeVar("T")
 
@@ -81,7 +85,7 @@ class Gate:
         key: str | None = None,
     ) -> Observation:
         """Propose one call for `principal`; a refusal is an observation too. Raises only for faults of the store."""
-        return await self.propose(call, Caller(principal, run=run, task=task, key=key))
+        return await self.propose(call, make_caller(principal, run=run, task=task, key=key))
 
     async def propose(self, call: ToolCall, caller: Caller, *, replaces: str | None = None) -> Observation:
         """The same, for a caller of whom more is known: its place in a run, its door, its deadline.
@@ -89,7 +93,8 @@ class Gate:
         `replaces` is the id of an approval whose arguments an approver edited into this call's.
         """
         call, deadline_s = legible(call), self._deadline_s(caller)
-        return await self._walk(Proposal(call, caller, partial(propose, call, caller), deadline_s, replaces=replaces))
+        operation = partial(propose, call, caller)
+        return await self._walk(make_proposal(call, caller, operation, deadline_s, replaces=replaces))
 
     async def resume(
         self, call: ToolCall, caller: Caller, operation: Callable[[Catalogue], Operation | Deny], *, approval: Approval
@@ -194,8 +199,8 @@ class Gate:
     ) -> Observation | Again:
         """Take key, budget, grant and lease, all or nothing, durably before the effect; then run."""
         operation_id = allow.continues or proposal.stored or self._new_id()
-        claim = Claim(operation_id, operation.caller.principal.tenant, 0)
-        claimed = Claimed(operation, allow, claim, self._world.clock.monotonic_s(), proposal.deadline_s)
+        claim = make_claim(operation_id, operation.caller.principal.tenant, 0)
+        claimed = make_claimed(operation, allow, claim, self._world.clock.monotonic_s(), proposal.deadline_s)
         spec = operation.tool.spec
         fused = spec.effect is Effect.READ and not spec.external and allow.grant is None
         event = None if fused else self._records.claimed(operation, allow, operation_id)
@@ -211,7 +216,7 @@ class Gate:
             self._ongoing.end(operation_id)
             raise
         if isinstance(taken, Claim):
-            return await self._run(Claimed(operation, allow, taken, claimed.started_s, claimed.deadline_s))
+            return await self._run(make_claimed(operation, allow, taken, claimed.started_s, claimed.deadline_s))
         self._ongoing.end(operation_id)
         if taken is NotClaimed.EPOCH:
             await self._before(proposal, self._views.refresh())
@@ -243,10 +248,10 @@ class Gate:
         spent = spent_on(operation, outcome, elapsed_ms=elapsed_ms)
         redactor = flight.redactor or self._records.redactor
         seen = observe(
-            operation, outcome, Frame(claim.operation_id, now_us, redactor, claimed.allow.verdict.redact, spent)
+            operation, outcome, make_frame(claim.operation_id, now_us, redactor, claimed.allow.verdict.redact, spent)
         )
         receipt = await self._world.calls.settle(
-            Settlement(
+            make_settlement(
                 claim=claim,
                 what=settled_as(outcome),
                 event=self._records.settled(operation, claimed.allow, seen, outcome=outcome, spent=spent),

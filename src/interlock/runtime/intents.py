@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from interlock.core.approval import Approval
 from interlock.core.decision import Allow, Ask, Facts, binding
+from interlock.core.frozen import maker
 from interlock.core.journal import Event
 from interlock.core.operation import Operation
 from interlock.core.redaction import Redactor
@@ -11,6 +12,9 @@ from interlock.core.stored import seal
 from interlock.core.summary import summarize
 from interlock.core.view import View
 from interlock.ports import Claim, Intent, StoredOperation
+
+make_intent = maker(Intent)
+make_stored_operation = maker(StoredOperation)
 
 
 def intent_of(
@@ -20,7 +24,7 @@ def intent_of(
     spec = operation.tool.spec
     reads_run = facts.slice.reads_run and operation.caller.run is not None
     # By position: names would cost as much again as all else here, for every call.
-    return Intent(
+    return make_intent(
         stored_of(operation, claim.operation_id, whole=operation.key is not None),
         event,
         facts.reservations,
@@ -39,7 +43,7 @@ def stored_of(operation: Operation, operation_id: str, *, whole: bool) -> Stored
     """The operation as it is kept. Only what changes something, or waits, needs to be kept whole."""
     caller, tool = operation.caller, operation.tool
     principal, spec = caller.principal, tool.spec
-    return StoredOperation(
+    return make_stored_operation(
         operation_id,
         principal.tenant,
         spec.name,

@@ -13,7 +13,7 @@ from interlock.core.approval import Approval
 from interlock.core.budget import ScopeKind
 from interlock.core.canonical import Json
 from interlock.core.decision import Facts
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
 from interlock.core.limits import LimitTable
 from interlock.core.operation import Operation
 from interlock.core.policy import PolicySlice
@@ -25,6 +25,9 @@ from interlock.ports import Look
 from interlock.runtime.faults import report
 from interlock.runtime.world import World
 from interlock.settings import Settings
+
+make_facts = maker(Facts)
+make_look = maker(Look)
 
 log = logging.getLogger("interlock.look")
 
@@ -62,14 +65,14 @@ class Looker:
         digest = operation.digest if self._per_operation else ""
         reservations = self.limits.reservations(caller, spec, digest=digest, now_us=now_us, counted=asked.counted)
         scopes = tuple([each.scope for each in reservations])
-        seen = await self._calls.look(Look(tenant, operation.key, caller.run, scopes, now_us))
+        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us))
         policy = view.policies.slice(spec, tenant=tenant)
         rule = spec.resource
         run = seen.run or (NO_RUN if caller.run is None else RunFacts(caller.run))
         resource = await self._resolved(operation) if rule is not None and rule.resolved else operation.resource
         outside = await self._outside(operation, policy) if policy.facts else NOTHING_OUTSIDE
         # By position: fifteen names for each call are a third of what looking costs.
-        return Facts(
+        return make_facts(
             now_us,
             policy,
             self._settings.environment,

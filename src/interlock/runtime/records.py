@@ -14,6 +14,7 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.catalogue import Tool
 from interlock.core.decision import Allow, Deny, Replay
 from interlock.core.entry import Stamp, TenantKey, event, fragment
+from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.core.observation import Observation
 from interlock.core.operation import Operation
@@ -23,6 +24,8 @@ from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.tool import Risk, spec_to_json
 from interlock.ports import Clock, Entropy
+
+make_stamp = maker(Stamp)
 
 RAW_SHOWN_MAX = 4_096
 """How much of arguments that make no operation is kept."""
@@ -129,7 +132,7 @@ class Records:
 
     def _event(self, kind: EventKind, record: Record, key: TenantKey, *, kept: Kept) -> Event:
         random = self._entropy.bytes(32 + 16 * len(kept))
-        return event(kind, record, stamp=Stamp(key, self._clock.now_us(), random), kept=kept)
+        return event(kind, record, stamp=make_stamp(key, self._clock.now_us(), random), kept=kept)
 
     def _proposed(self, operation: Operation, verdict: Verdict | None, key: TenantKey) -> tuple[Record, Kept]:
         """What was proposed and what policy made of it, with the arguments beside it where they are not shown whole."""

@@ -16,6 +16,7 @@ from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
 from interlock.core.decision import Prior
 from interlock.core.effect import CallState
+from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.labels import NO_LABELS, Labels
 from interlock.core.policy import PolicySource
@@ -47,6 +48,9 @@ from interlock.store.rules import (
     used_up,
     voided,
 )
+
+make_seen = maker(Seen)
+make_claim = maker(Claim)
 
 Key = tuple[str, str]
 """Tenant, and what is unique within it."""
@@ -94,7 +98,7 @@ class MemoryStore:
         run = None if look.run is None else self._books.runs[look.tenant, look.run]
         usage = self._books.usage
         prior = None if look.key is None else self._prior((look.tenant, look.key), at_us=look.at_us)
-        return Seen(prior, run, tuple([usage[scope] for scope in look.scopes]))
+        return make_seen(prior, run, tuple([usage[scope] for scope in look.scopes]))
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
         """Take everything the intent names, or nothing."""
@@ -187,7 +191,7 @@ class MemoryStore:
         self._calls[place] = self._open[place] = call
         if operation.key is not None:
             self._keys[operation.tenant, operation.key] = call
-        return Claim(operation.id, operation.tenant, FIRST_FENCE)
+        return make_claim(operation.id, operation.tenant, FIRST_FENCE)
 
     def _take_again(self, call: _Call) -> Claim:
         call.fence += 1

@@ -7,8 +7,11 @@ from dataclasses import replace
 from itertools import islice
 
 from interlock.core.chain import Head, Receipt, Record, genesis, link
+from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.store.rules import without_kept
+
+make_receipt = maker(Receipt)
 
 
 class MemoryChain:
@@ -26,7 +29,7 @@ class MemoryChain:
         digest = self._digest = link(self._digest, body=body)
         digits = digest.hex()
         self._links.append((event, body, digits))
-        return Receipt(self._name, sequence, digits)
+        return make_receipt(self._name, sequence, digits)
 
     def heads(self) -> tuple[Head, ...]:
         """The chain's head; none while nothing was written."""

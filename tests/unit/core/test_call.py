@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 import pytest
 
 from interlock import Gate, tool
-from interlock.core.call import Caller, Principal, ToolCall, legible
+from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall, legible
 from interlock.core.operation import Operation
 from tests.unit.core.call_cases import BY_ALICE, SAVE, operation, proposed
 
@@ -83,3 +83,27 @@ async def ping() -> str:
 
 def _decisive(of: Operation) -> tuple[object, ...]:
     return of.digest, of.model_digest, of.key, of.arguments, of.resource
+
+
+def test_a_call_of_a_batch_differs_from_the_others_in_its_place_alone() -> None:
+    caller = Caller(BY_ALICE.principal, "r1", "t1", "k1", 2, 3, 4_000, Origin("mcp", "a1"), True)
+    assert caller.at(7) == replace(caller, position=7) != caller
+
+
+@pytest.mark.requirement("APR-3")
+def test_a_kind_named_as_text_is_that_kind_and_groups_of_any_collection_are_a_set() -> None:
+    named = Principal("acme", "bot", "agent", ["b", "a"])  # type: ignore[arg-type]
+    assert named.kind is PrincipalKind.AGENT
+    assert named.groups == frozenset({"a", "b"})
+    assert replace(named, kind="service").kind is PrincipalKind.SERVICE
+    for wrong in ("robot", "", None):
+        with pytest.raises(ValueError, match="PrincipalKind"):
+            Principal("acme", "bot", wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="collection"):
+        Principal("acme", "bot", groups="approver")  # type: ignore[arg-type]
+
+
+def test_who_acts_for_another_is_known() -> None:
+    assert Principal("acme", "bot", acting_for="alice").acts_for_another
+    assert not Principal("acme", "alice", acting_for="alice").acts_for_another
+    assert not Principal("acme", "alice").acts_for_another

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, field, fields, replace
 
 import pytest
 
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
 
 
 @frozen
@@ -21,6 +21,14 @@ class Point:
     @property
     def far(self) -> bool:
         return self.x > 10
+
+
+@frozen
+class Hidden:
+    """A number, and a secret that stays out of sight."""
+
+    number: int
+    secret: str = field(repr=False, compare=False)
 
 
 def test_fields_take_their_values_by_position_by_name_or_by_default() -> None:
@@ -63,3 +71,20 @@ def test_they_are_copied_replaced_pickled_and_matched_like_any_dataclass() -> No
             assert found == 2
         case _:
             pytest.fail("it did not match")
+
+
+def test_what_a_maker_makes_is_what_the_class_makes() -> None:
+    make = maker(Point)
+    assert make(1, name="p") == Point(1, name="p")
+    assert type(make(1)) is Point
+    assert make(1).notes is not make(1).notes
+    with pytest.raises(TypeError, match="x"):
+        make()  # type: ignore[call-arg]
+    with pytest.raises(FrozenInstanceError):
+        make(1).x = 2  # type: ignore[misc]
+
+
+def test_a_field_that_is_not_compared_or_shown_is_neither() -> None:
+    assert Hidden(1, "a") == Hidden(1, "b")
+    assert hash(Hidden(1, "a")) == hash(Hidden(1, "b"))
+    assert "a" not in repr(Hidden(1, "a")).removeprefix("Hidden")
