@@ -195,7 +195,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
         principals=host.principals,
         secrets=host.secrets,
     )
-    views = Views(store, facts=host.fact_names)
+    views = Views(store, environment=settings.environment, facts=host.fact_names)
     records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)
     return kind(world, settings, views=views, records=records, python=python)
 

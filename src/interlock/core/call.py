@@ -40,7 +40,8 @@ class Principal:
     claims: Mapping[str, str | int | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.groups, str):
+        given: object = self.groups
+        if isinstance(given, str):
             raise ValueError("the groups of a principal are a collection, not one text")
         object.__setattr__(self, "kind", PrincipalKind(self.kind))
         object.__setattr__(self, "groups", frozenset(self.groups))

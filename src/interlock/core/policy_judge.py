@@ -77,7 +77,13 @@ class Judge:
         self._policies = {policy.id: policy for policy in policies}
         self.projection = read
         self._known = replace(
-            self.projection, resource_id=False, attributes=None, args=None, facts=None, plain=_timeless(self.projection)
+            self.projection,
+            resource_id=False,
+            attributes=None,
+            args=None,
+            facts=None,
+            run=frozenset(),
+            plain=_timeless(self.projection),
         )
         self._unknown = _unknown_context(self.projection)
         self._frame = Frame(bench.spec, tenant=bench.tenant, read=self.projection)
@@ -106,7 +112,7 @@ class Judge:
         return found
 
     def visibility(self, request: PolicyRequest) -> Visibility:
-        """Whether any arguments, resource, facts and time would be let through. NEVER and ALWAYS are sure."""
+        """Whether any arguments, resource, facts, run and time would be let through. NEVER and ALWAYS are sure."""
         if not self.projection.reads_unknowns:
             denied = self.decide(request).answer is Answer.DENY
             return Visibility.NEVER if denied else Visibility.ALWAYS
@@ -213,5 +219,6 @@ def _timeless(read: Projection) -> tuple[str, ...]:
 
 def _unknown_context(read: Projection) -> bytes:
     names = [name for name, part in (("args", read.args), ("facts", read.facts)) if part is not None]
+    names += ["run"] if read.run else []
     names += ["now"] if read.reads_time else []
     return b",".join(b'"%b":{"__extn":{"fn":"unknown","arg":"%b"}}' % (name.encode(), name.encode()) for name in names)

@@ -78,7 +78,8 @@ class Projection:
     @property
     def reads_unknowns(self) -> bool:
         """Whether it reads what a listing of tools does not know."""
-        return self.reads_time or self.reads_resource or self.args is not None or self.facts is not None
+        reads_given = self.args is not None or self.facts is not None
+        return reads_given or self.reads_time or self.reads_resource or bool(self.run)
 
     def view(self, request: PolicyRequest) -> View | Unfit:
         """The view of a request, or why a value that is read is missing or of another type."""

@@ -14,7 +14,6 @@ from interlock.core.policy_compile import Policy, digest_of
 from interlock.core.policy_judge import Bench, Judge, Judges, enforced
 from interlock.core.policy_schema import OpenTypes
 from interlock.core.policy_terms import Answer, Explanation, PolicyRequest, PolicyTrace, Verdict, Visibility
-from interlock.core.run import NO_RUN, RunFacts
 from interlock.core.tool import SHARED, ToolSpec
 
 
@@ -57,14 +56,15 @@ class PolicySlice:
             return verdict
         return replace(verdict, log_only=f"{trial.answer.value}: {trial.reason}")
 
-    def visibility(
-        self, principal: Principal, *, origin: Origin = LIBRARY, run: RunFacts = NO_RUN, environment: str = ""
-    ) -> Visibility:
-        """Whether the principal could be allowed or asked at all, by the same policies that decide the call."""
+    def visibility(self, principal: Principal, *, environment: str, origin: Origin = LIBRARY) -> Visibility:
+        """Whether the principal could be allowed or asked at all, by the same policies that decide the call.
+
+        What the run has done, like arguments, resource and facts, is not known: a run goes on, and there are others.
+        """
         if self._foreign_tenant(principal):
             return Visibility.NEVER
         request = PolicyRequest(
-            principal=principal, spec=self.spec, arguments={}, origin=origin, run=run, environment=environment
+            principal=principal, spec=self.spec, arguments={}, origin=origin, environment=environment
         )
         try:
             return self._judge.visibility(request)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from interlock.core.approval import Requirement
@@ -22,14 +22,21 @@ class Mode(StrEnum):
     LOG_ONLY = "log_only"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class PolicySource:
-    """One file of Cedar policies. `name` is the file's stem; a source of a tenant decides for its principals only."""
+    """One file of Cedar policies. `name` is the file's stem; a source of a tenant decides for its principals only.
+
+    The mode may be given as text; one that there is not raises `ValueError`, or a policy that is meant to decide would
+    only be written down.
+    """
 
     name: str
     text: str
     mode: Mode = Mode.ENFORCE
     tenant: str = SHARED
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mode", Mode(self.mode))
 
 
 class Answer(StrEnum):

@@ -19,11 +19,15 @@ HINTS_MAX = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class View:
-    """Catalogue and policies that belong together. The claim guards that `epoch` is still the store's."""
+    """Catalogue and policies that belong together, and the environment that policies see here.
+
+    The claim guards that `epoch` is still the store's.
+    """
 
     catalogue: Catalogue
     policies: PolicySet
     epoch: int
+    environment: str
 
     def visible(self, caller: Caller) -> tuple[str, ...]:
         """The names of the tools that this caller may see: all but those that policy never allows."""
@@ -48,4 +52,4 @@ class View:
         if tool is None:
             return Visibility.NEVER
         policy = self.policies.slice(tool.spec, tenant=caller.principal.tenant)
-        return policy.visibility(caller.principal, origin=caller.origin)
+        return policy.visibility(caller.principal, environment=self.environment, origin=caller.origin)

@@ -17,13 +17,14 @@ from interlock.ports import CatalogueStore, Registered
 class Views:
     """The current view. A tool is callable here only where this process has its code: `specs` are those it has."""
 
-    def __init__(self, store: CatalogueStore, *, facts: frozenset[str] = frozenset()) -> None:
+    def __init__(self, store: CatalogueStore, *, environment: str, facts: frozenset[str] = frozenset()) -> None:
         self._store = store
+        self._environment = environment
         self._facts = facts
         self._specs: dict[str, ToolSpec] = {}
         self._compiled: dict[tuple[str, Lifecycle, str], Tool] = {}
         self._foreign: dict[str, ToolSpec] = {}
-        self.current = View(Catalogue(), PolicySet((), ()), 0)
+        self.current = View(Catalogue(), PolicySet((), ()), 0, environment)
 
     def add(self, specs: Iterable[ToolSpec]) -> None:
         """Make code known to this process. `refresh` brings it into view once it is published."""
@@ -33,7 +34,7 @@ class Views:
         """Read catalogue and policies as they are now."""
         catalogue = await self.catalogue()
         epoch, sources = catalogue.epoch, await self.sources()
-        self.current = View(catalogue, self.compile(sources, catalogue=catalogue), epoch)
+        self.current = View(catalogue, self.compile(sources, catalogue=catalogue), epoch, self._environment)
         return self.current
 
     async def catalogue(self, new: tuple[Registered, ...] = ()) -> Catalogue:

@@ -37,7 +37,8 @@ def _line(saved: PolicySet, principal: Principal, spec: ToolSpec) -> str:
     slice_ = saved.slice(spec, principal.tenant)
     verdict = slice_.decide(request(spec, principal=principal))
     kind = f"{spec.effect.value}{' external' if spec.external else ''}"
-    return f"  {spec.name:<12} {kind:<17} {slice_.visibility(principal).value:<7} {_answer(verdict)}".rstrip()
+    visible = slice_.visibility(principal, environment="").value
+    return f"  {spec.name:<12} {kind:<17} {visible:<7} {_answer(verdict)}".rstrip()
 
 
 def _answer(verdict: Verdict) -> str:

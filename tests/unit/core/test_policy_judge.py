@@ -130,7 +130,7 @@ def test_showing_the_engine_only_what_is_read_changes_no_answer(text: str, asked
 @settings(max_examples=50, deadline=None)
 def test_a_listing_never_hides_what_can_be_called_nor_promises_what_cannot(text: str, asked: PolicyRequest) -> None:
     slice_ = fresh(text)
-    visible = slice_.visibility(asked.principal, origin=asked.origin, run=asked.run, environment=asked.environment)
+    visible = slice_.visibility(asked.principal, environment=asked.environment, origin=asked.origin)
     denied = slice_.decide(asked).answer is Answer.DENY
     assert not (visible is Visibility.NEVER and not denied)
     assert not (visible is Visibility.ALWAYS and denied)

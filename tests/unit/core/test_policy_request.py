@@ -64,8 +64,9 @@ def test_what_a_listing_does_not_know_is_told() -> None:
     def unknown(*paths: str) -> bool:
         return projection(SAVE, paths=[tuple(path.split(".")) for path in paths], open_types=OPEN).reads_unknowns
 
-    assert all(map(unknown, ["context.args.query", "context.facts.ticket", "context.now", "resource.id", "context"]))
-    assert not unknown("principal", "context.run", "context.tool", "context.agent", "context.environment")
+    unknowns = ["context.args.query", "context.facts.ticket", "context.now", "resource.id", "context.run", "context"]
+    assert all(map(unknown, unknowns))
+    assert not unknown("principal", "context.tool", "context.agent", "context.environment")
 
 
 def test_the_values_of_a_tool_are_those_of_its_spec() -> None:

@@ -184,20 +184,30 @@ def test_a_listing_answers_never_maybe_or_always() -> None:
         'forbid (principal, action in Action::"destructive", resource);'
     )
     saved = policies(text)
-    seen = {spec.name: saved.slice(spec, "acme").visibility(ALICE) for spec in (SEARCH, SEND, DROP)}
+    seen = {spec.name: saved.slice(spec, "acme").visibility(ALICE, environment="") for spec in (SEARCH, SEND, DROP)}
     assert seen == {"search": Visibility.ALWAYS, "send_mail": Visibility.MAYBE, "drop_drafts": Visibility.NEVER}
-    assert saved.slice(SEND, "acme").visibility(BOB) is Visibility.NEVER
-    assert saved.slice(SEARCH, "acme").visibility(replace(ALICE, tenant="globex")) is Visibility.NEVER
+    assert saved.slice(SEND, "acme").visibility(BOB, environment="") is Visibility.NEVER
+    assert saved.slice(SEARCH, "acme").visibility(replace(ALICE, tenant="globex"), environment="") is Visibility.NEVER
 
 
 @pytest.mark.requirement("POL-5")
-def test_a_listing_sees_what_the_run_has_read() -> None:
+def test_a_listing_neither_hides_nor_promises_what_depends_on_the_run() -> None:
     text = (
         ALL + "forbid (principal, action, resource) when { context.tool.external && context.run.confidentiality >= 2 };"
     )
     slice_ = slice_of(text, SEND)
-    assert slice_.visibility(ALICE) is Visibility.ALWAYS
-    assert slice_.visibility(ALICE, run=CONFIDENTIAL) is Visibility.NEVER
+    assert slice_.visibility(ALICE, environment="") is Visibility.MAYBE
+    later = slice_of("permit (principal, action, resource) when { context.run.trust < 2 };", SEND)
+    assert later.visibility(ALICE, environment="") is Visibility.MAYBE
+    never = slice_of("permit (principal == User::\"x\", action, resource) when { context.run.trust < 2 };", SEND)
+    assert never.visibility(ALICE, environment="") is Visibility.NEVER
+
+
+@pytest.mark.requirement("POL-5")
+def test_a_listing_knows_the_environment() -> None:
+    slice_ = slice_of('permit (principal, action, resource) when { context.environment == "production" };', SEND)
+    assert slice_.visibility(ALICE, environment="production") is Visibility.ALWAYS
+    assert slice_.visibility(ALICE, environment="development") is Visibility.NEVER
 
 
 @pytest.mark.requirement("POL-5")
@@ -207,8 +217,8 @@ def test_a_listing_hides_nothing_on_an_id_that_the_engine_cannot_read() -> None:
         '{ context.args has query && context.args.query == "a" };',
         SEND,
     )
-    assert slice_.visibility(replace(ALICE, id="a\nb")) is Visibility.MAYBE
-    assert slice_.visibility(replace(ALICE, id='a"b\\')) is Visibility.NEVER
+    assert slice_.visibility(replace(ALICE, id="a\nb"), environment="") is Visibility.MAYBE
+    assert slice_.visibility(replace(ALICE, id='a"b\\'), environment="") is Visibility.NEVER
     assert slice_.decide(request(SEND, {"query": "a"}, principal=replace(ALICE, id="a\nb"))).answer is Answer.DENY
 
 

@@ -17,9 +17,9 @@ SOME = 'permit (principal, action in [Action::"save_draft", Action::"send_draft"
 SAVE, SEND, SECRET = tool(), tool("send_draft"), tool("save_secret")
 
 
-def view(*tools: Tool, policy: str = SOME) -> View:
+def view(*tools: Tool, policy: str = SOME, environment: str = "") -> View:
     specs = {each.spec.identity: each.spec for each in (SAVE, SEND, SECRET, *tools)}
-    return View(catalogue(*tools), PolicySet([PolicySource("main", policy)], specs.values()), 1)
+    return View(catalogue(*tools), PolicySet([PolicySource("main", policy)], specs.values()), 1, environment)
 
 
 ALL = view(SAVE, SEND, SECRET)
@@ -36,6 +36,13 @@ def test_a_caller_sees_the_tools_that_policy_may_let_it_call() -> None:
     assert ALL.visible(BY_ALICE) == ("save_draft", "send_draft")
     assert ALL.visibility(SECRET, BY_ALICE) is Visibility.NEVER
     assert ALL.visibility(None, BY_ALICE) is Visibility.NEVER
+
+
+@pytest.mark.requirement("POL-5", "CALL-4")
+def test_a_listing_sees_the_environment_that_decides_the_call() -> None:
+    only = 'permit (principal, action, resource) when { context.environment == "production" };'
+    assert view(SAVE, policy=only, environment="production").visible(BY_ALICE) == ("save_draft",)
+    assert view(SAVE, policy=only, environment="development").visible(BY_ALICE) == ()
 
 
 @pytest.mark.requirement("CALL-4")
@@ -94,4 +101,4 @@ def test_what_is_wrong_with_a_call_of_a_visible_tool_is_told_as_it_is() -> None:
 
 
 def test_an_empty_catalogue_has_no_hints() -> None:
-    assert View(Catalogue(), ALL.policies, 1).told(Deny(Code.TOOL_NOT_FOUND, "No."), "x", BY_ALICE).details == {}
+    assert View(Catalogue(), ALL.policies, 1, "").told(Deny(Code.TOOL_NOT_FOUND, "No."), "x", BY_ALICE).details == {}

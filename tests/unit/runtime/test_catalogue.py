@@ -120,3 +120,12 @@ async def test_one_name_means_one_tool_for_every_tenant_that_sees_it() -> None:
         await gate.policies.save([PolicySource("test", ALL)], by=OPERATOR)
         assert [each.spec.name for each in gate.catalogue.visible(Caller(ALICE))] == ["search"]
         assert code(await gate.call(save(), principal=ALICE, task="t")) == "TOOL_NOT_FOUND"
+
+
+@pytest.mark.requirement("POL-5")
+async def test_a_listing_shows_what_the_same_policy_lets_be_called_in_this_environment() -> None:
+    only = 'permit (principal, action, resource) when { context.environment == "production" };'
+    for environment, seen in (("production", ["save", "search"]), ("development", [])):
+        async with opened(":memory:", Shelf().tools, only, environment=environment) as gate:
+            assert [each.spec.name for each in gate.catalogue.visible(Caller(ALICE))] == seen
+            assert (code(await gate.call(search(), principal=ALICE)) == "ok") is bool(seen)

@@ -11,7 +11,7 @@ from interlock.ports import Claim
 from interlock.runtime.intents import approval_of, intent_of, stored_of
 from tests.unit.core.call_cases import ALICE, NOW_US, facts, operation
 
-VIEW = View(Catalogue(), PolicySet((), ()), 7)
+VIEW = View(Catalogue(), PolicySet((), ()), 7, "")
 YES = Verdict(Answer.ALLOW)
 
 
