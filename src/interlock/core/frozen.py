@@ -19,6 +19,8 @@ T = TypeVar("T")
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(kind: type[T]) -> type[T]:
     """The class as a frozen, slotted dataclass. No inheritance, no `__post_init__`, no keyword-only fields."""
+    if hasattr(kind, "__post_init__"):
+        raise TypeError(f"{kind.__name__} has a __post_init__, which would not run")
     made = dataclass(slots=True, init=False, repr=False, eq=False)(kind)
     parts = fields(made)  # type: ignore[arg-type]
     twin = type(f"Open{kind.__name__}", (), {"__slots__": tuple(each.name for each in parts)})

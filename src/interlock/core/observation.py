@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
-from enum import StrEnum
+from enum import IntEnum, StrEnum
+from typing import TypeVar
 
-from interlock.core.canonical import Json, canonical, decode
+import orjson
+
+from interlock.core.canonical import Json, canonical, decode, fitted
 from interlock.core.chain import Head, Receipt
 from interlock.core.errors import StoreError
 from interlock.core.evidence import Evidence, EvidenceKind, Source
@@ -14,6 +17,8 @@ from interlock.core.frozen import frozen
 from interlock.core.labels import Confidentiality, Labels, Trust
 from interlock.core.refusals import Code
 from interlock.core.tool import fields_to_json
+
+Level = TypeVar("Level", bound=IntEnum)
 
 
 class Status(StrEnum):
@@ -106,8 +111,20 @@ def released(observation: Observation, receipt: Receipt) -> Observation:
 
 def to_bytes(observation: Observation) -> bytes:
     """What the store keeps of an observation, to be replayed; the result is kept as text, so as to stay to the byte."""
-    data = observation.data_json
-    return canonical({**_told(observation), "data_json": None if data is None else data.decode()})
+    try:
+        return fitted(orjson.dumps(observation, default=_in_bytes))
+    except TypeError:  # an integer past 64 bits
+        data = observation.data_json
+        return canonical({**_told(observation), "data_json": None if data is None else data.decode()})
+
+
+def _in_bytes(value: object) -> object:
+    """What the encoder does not know. Members of enums it writes as their values."""
+    if isinstance(value, bytes):
+        return value.decode()
+    if isinstance(value, frozenset):
+        return sorted(value)
+    raise TypeError(f"an observation cannot hold a {type(value).__name__}")
 
 
 def from_bytes(data: bytes) -> Observation:
@@ -147,10 +164,15 @@ def _evidence(fields: dict[str, Json]) -> Evidence:
 
 def _labels(fields: dict[str, Json]) -> Labels:
     return Labels(
-        Confidentiality[_text(fields["confidentiality"]).upper()],
-        Trust[_text(fields["trust"]).upper()],
+        _level(Confidentiality, fields["confidentiality"]),
+        _level(Trust, fields["trust"]),
         frozenset(_text(each) for each in _list(fields["origins"])),
     )
+
+
+def _level(kind: type[Level], value: Json) -> Level:
+    """By name, as it is shown, or by number."""
+    return kind[value.upper()] if isinstance(value, str) else kind(int(_number(value)))
 
 
 def _object(value: Json) -> dict[str, Json]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
-from interlock.core.canonical import Json, canonical, decode
+from interlock.core.canonical import Json, decode, stored_json
 from interlock.core.catalogue import CLOSED, Catalogue
 from interlock.core.decision import Deny
 from interlock.core.errors import StoreError
@@ -18,7 +18,7 @@ _FIELDS = frozenset("arguments caller call tool version spec digest model_digest
 def seal(operation: Operation) -> bytes:
     """The operation as JSON bytes; `arguments` is text, so that its bytes come back as they were."""
     resource = operation.resource
-    return canonical(
+    return stored_json(
         {
             "arguments": operation.arguments.decode(),
             "caller": _told(operation.caller),

@@ -88,3 +88,14 @@ def test_a_field_that_is_not_compared_or_shown_is_neither() -> None:
     assert Hidden(1, "a") == Hidden(1, "b")
     assert hash(Hidden(1, "a")) == hash(Hidden(1, "b"))
     assert "a" not in repr(Hidden(1, "a")).removeprefix("Hidden")
+
+
+def test_a_class_that_wants_to_run_code_of_its_own_when_made_is_refused() -> None:
+    class Checked:
+        """It has a check."""
+
+        def __post_init__(self) -> None:
+            """The check."""
+
+    with pytest.raises(TypeError, match="__post_init__"):
+        frozen(Checked)
