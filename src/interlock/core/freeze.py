@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
+from functools import lru_cache
 from typing import cast
 
 from interlock.core.arguments import Unparsed, parse_arguments
@@ -61,7 +62,7 @@ def _frozen(
     arguments = canonical(values)
     resource = None if spec.resource is None else resource_of(spec.resource, values)
     if spec.resource is not None and resource is None:
-        return Unfrozen(Code.TOOL_ARGUMENT_INVALID, f"The arguments name no {spec.resource.type}.")
+        return Unfrozen(Code.TOOL_ARGUMENT_INVALID, _unnamed(spec.resource, values))
     key = idempotency_key(caller, spec, values) if spec.effect.is_effect else None
     return make_operation(
         call,
@@ -78,9 +79,61 @@ def _frozen(
 
 
 def resource_of(rule: ResourceRule, values: Mapping[str, Json]) -> Resource | None:
-    """The resource that these arguments name, its id in canonical form, or None where they name none."""
-    name = filled(rule.id if "{" in rule.id else f"{{{rule.id}}}", values)
-    return None if name is None else Resource(rule.type, canonical_id(name))
+    """The resource that these arguments name, its id in canonical form, or None where they do not name just one.
+
+    An argument that is the whole id may be a path, which does not climb out of where it starts. In a template each
+    argument fills its own part, and what it holds cannot be taken for another part: the handler gets the parts, policy
+    judges the whole.
+    """
+    pieces = _pieces(rule.id)
+    is_whole = len(pieces) == 3 and not pieces[0] and not pieces[2]
+    if not is_whole and not all(_is_part(values.get(name), before=text) for name, text in _parts(pieces)):
+        return None
+    name = _joined(pieces, values)
+    return None if name is None or _climbs_out(name) else Resource(rule.type, canonical_id(name))
+
+
+def _unnamed(rule: ResourceRule, values: Mapping[str, Json]) -> str:
+    if _joined(_pieces(rule.id), values) is None:
+        return f"The arguments name no {rule.type}."
+    return (
+        f"The arguments could name more than one {rule.type}: a part of a name holds no '/', a path does not climb out."
+    )
+
+
+def arguments_of(rule: ResourceRule) -> frozenset[str]:
+    """The names of the arguments that name the resource."""
+    return frozenset(_pieces(rule.id)[1::2])
+
+
+@lru_cache(maxsize=4_096)
+def _pieces(rule_id: str) -> tuple[str, ...]:
+    """Text, argument, text, argument, ..., text."""
+    return _split(rule_id) if "{" in rule_id else ("", rule_id, "")
+
+
+def _parts(pieces: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+    """Each argument with the text between it and the next; empty for the last one."""
+    return zip(pieces[1::2], (*pieces[2:-1:2], ""), strict=True)
+
+
+def _is_part(value: Json, *, before: str) -> bool:
+    """Whether this can be one part of an id that ends where the text `before` the next part begins."""
+    part = str(value)
+    ends_there = not before or (part + before).find(before) == len(part)
+    return "/" not in part and part not in ("", ".", "..") and ends_there
+
+
+def _climbs_out(path: str) -> bool:
+    """Whether some beginning of the path leads above where it starts."""
+    if ".." not in path:
+        return False
+    depth = 0
+    for part in path.split("/"):
+        depth += -1 if part == ".." else part not in ("", ".")
+        if depth < 0:
+            return True
+    return False
 
 
 def canonical_id(name: str) -> str:
@@ -98,8 +151,16 @@ def canonical_id(name: str) -> str:
 
 def filled(template: str, values: Mapping[str, Json]) -> str | None:
     """A template such as `{account}/{draft_id}` over top-level arguments; None where one is missing or no scalar."""
+    return _joined(_split(template), values)
+
+
+def _split(template: str) -> tuple[str, ...]:
+    return tuple(template.replace("}", "{").split("{"))
+
+
+def _joined(pieces: tuple[str, ...], values: Mapping[str, Json]) -> str | None:
     out: list[str] = []
-    for index, piece in enumerate(template.replace("}", "{").split("{")):
+    for index, piece in enumerate(pieces):
         if index % 2 == 0:
             out.append(piece)
             continue

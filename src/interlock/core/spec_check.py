@@ -73,6 +73,8 @@ def _on_names(spec: ToolSpec) -> Iterator[str]:
         places["resource"] = _placed(spec.resource.id) if "{" in spec.resource.id else (spec.resource.id,)
         if not _TYPE.fullmatch(spec.resource.type):
             yield f"the resource type {spec.resource.type!r} must be an identifier, such as Draft"
+        if "}{" in spec.resource.id:
+            yield "the resource id has nothing between two arguments, so it could mean more than one resource"
     places["locks"] = tuple(name for lock in spec.locks for name in _placed(lock))
     templates = [spec.summary, *[each.summary for each in spec.localized.values()]]
     places["summary"] = tuple(name for template in templates for name in _placed(template))

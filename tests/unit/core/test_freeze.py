@@ -166,9 +166,8 @@ def test_the_models_own_arguments_are_compared_before_defaults() -> None:
 
 def test_the_resource_is_named_by_the_arguments() -> None:
     assert operation().resource == Resource("Draft", "r1")
-    assert resource_of(ResourceRule("File", "{site}/{path}"), {"site": "a", "path": "./b//c/../d"}) == Resource(
-        "File", "a/b/d"
-    )
+    assert resource_of(ResourceRule("File", "path"), {"path": "./b//c/../d"}) == Resource("File", "b/d")
+    assert resource_of(ResourceRule("Page", "{site}/{page}"), {"site": "a", "page": 7}) == Resource("Page", "a/7")
     assert with_resource(operation(), Resource("Draft", "r1", "7")).resource == Resource("Draft", "r1", "7")
 
 
@@ -176,6 +175,40 @@ def test_arguments_that_name_no_resource_are_refused() -> None:
     of = tool(resource=ResourceRule("Draft", "content"))
     found = unfrozen({"draft_id": "r1"}, of=of)
     assert (found.code, found.message) == (Code.TOOL_ARGUMENT_INVALID, "The arguments name no Draft.")
+
+
+@pytest.mark.requirement("POL-2")
+@pytest.mark.parametrize(
+    ("account", "draft"),
+    [
+        ("bob", "../alice/x"),
+        ("bob/../alice", "z"),
+        ("alice/b", "c"),
+        ("alice", "b/c"),
+        ("..", "x"),
+        ("a", "."),
+        ("", "x"),
+    ],
+)
+def test_an_argument_fills_only_its_own_part_of_a_name(account: str, draft: str) -> None:
+    of = tool(resource=ResourceRule("Draft", "{draft_id}/{content}"))
+    found = unfrozen({"draft_id": account, "content": draft}, of=of)
+    assert found.code is Code.TOOL_ARGUMENT_INVALID
+    assert found.message.startswith("The arguments do not name one Draft: ")
+
+
+@pytest.mark.requirement("POL-2")
+@given(st.lists(st.text(alphabet="a-./", max_size=5), min_size=4, max_size=4))
+def test_no_two_pairs_of_arguments_name_one_resource(texts: list[str]) -> None:
+    rule = ResourceRule("Draft", "x-{a}--{b}/y")
+    one, other = (resource_of(rule, {"a": a, "b": b}) for a, b in (texts[:2], texts[2:]))
+    assert one is None or one != other or texts[:2] == texts[2:]
+
+
+@pytest.mark.requirement("POL-2")
+@pytest.mark.parametrize("path", ["../work/x", "work/../../etc/passwd", "/../work/x", "..", "a/../../a/b"])
+def test_a_path_that_climbs_out_names_nothing(path: str) -> None:
+    assert resource_of(ResourceRule("File", "path"), {"path": path}) is None
 
 
 @pytest.mark.parametrize(

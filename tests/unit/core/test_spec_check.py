@@ -82,6 +82,7 @@ def test_a_sound_spec_has_nothing_wrong_and_nothing_to_advise() -> None:
         ({"resource": ResourceRule("Draft", "draft")}, "resource names 'draft'"),
         ({"resource": ResourceRule("Draft", "{tenant}/{x}")}, "resource names 'x'"),
         ({"resource": ResourceRule("My Draft", "draft_id")}, "identifier"),
+        ({"resource": ResourceRule("Draft", "{tenant}{draft_id}")}, "nothing between two arguments"),
         ({"locks": ("draft:{id}",)}, "locks names 'id'"),
         ({"summary": "Save {it}"}, "summary names 'it'"),
         ({"localized": {"zh-CN": Localized(summary="{it}")}}, "summary names 'it'"),
