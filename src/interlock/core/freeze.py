@@ -96,9 +96,7 @@ def resource_of(rule: ResourceRule, values: Mapping[str, Json]) -> Resource | No
 def _unnamed(rule: ResourceRule, values: Mapping[str, Json]) -> str:
     if _joined(_pieces(rule.id), values) is None:
         return f"The arguments name no {rule.type}."
-    return (
-        f"The arguments could name more than one {rule.type}: a part of a name holds no '/', a path does not climb out."
-    )
+    return f"The arguments do not name one {rule.type}: a part of a name holds no '/', and a path does not climb out."
 
 
 def arguments_of(rule: ResourceRule) -> frozenset[str]:
