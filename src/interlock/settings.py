@@ -17,7 +17,8 @@ class Settings:
     - `facts_timeout_ms`: how long facts from outside may take before a policy that reads them denies.
     - `threads_max`: how many synchronous tools may run at once.
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
-    - `tenant`: the tenant of the embedded host's own acts (registering tools, saving policies).
+    - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
+      Only its operators act on what is shared by all tenants.
     """
 
     environment: str = "development"

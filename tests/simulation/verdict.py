@@ -241,7 +241,7 @@ def _revoked(left: Left) -> Iterator[str]:
     forbidden: set[str] = set()
     for record, fields in left.said:
         if record.kind == EventKind.POLICY_SAVED:
-            forbidden = {named[each] for each in fields["policies"].values() if each in named}
+            forbidden = {named[each["digest"]] for each in fields["policies"] if each["digest"] in named}
         if record.kind == EventKind.CLAIMED and fields["tool"] in forbidden:
             yield f"{fields['tool']} was claimed after it was forbidden"
 

@@ -25,10 +25,11 @@ class PrincipalKind(StrEnum):
 class Principal:
     """Who asks, as the authenticated channel knows them.
 
-    A host may name the kind as text and the groups as any collection; a kind that there is not, or one text for the
-    groups, raises `ValueError`. `acting_for` is the principal id on whose behalf an agent or service acts. `claims` are attested values (such as a
-    region or a customer number) that a tool may have injected into its arguments. `actor` is who really sat at it where
-    several people share one principal, such as the operator of a command line: recorded, never decided on.
+    A host may name the kind as text and the groups as any collection. A kind that there is not raises `ValueError`, one
+    text for the groups `TypeError`. `acting_for` is the principal id on whose behalf an agent or service acts. `claims`
+    are attested values (such as a region or a customer number) that a tool may have injected into its arguments.
+    `actor` is who really sat at it where several people share one principal, such as the operator of a command line:
+    recorded, never decided on.
     """
 
     tenant: str
@@ -42,7 +43,7 @@ class Principal:
     def __post_init__(self) -> None:
         given: object = self.groups
         if isinstance(given, str):
-            raise ValueError("the groups of a principal are a collection, not one text")
+            raise TypeError("the groups of a principal are a collection, not one text")
         object.__setattr__(self, "kind", PrincipalKind(self.kind))
         object.__setattr__(self, "groups", frozenset(self.groups))
 

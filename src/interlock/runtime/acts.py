@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from interlock.core.call import Principal
 from interlock.core.errors import ActRefused
+from interlock.core.tool import SHARED
 
 OPERATORS = frozenset({"operator"})
 """Groups whose members may publish and move tools, save policies and close unknown calls."""
 
 
-def only_operators(by: Principal, what: str) -> None:
-    """Raise `ActRefused` unless `by` is an operator."""
+def only_operators(by: Principal, what: str, *, tenants: Iterable[str], home: str) -> None:
+    """Raise `ActRefused` unless `by` is an operator who may act on what belongs to `tenants`.
+
+    Operators of `home`, the installation's own tenant, may act on everything. Others may act on what is their own
+    tenant's, and never on what is shared: that is everybody's.
+    """
     if not by.groups & OPERATORS:
         raise ActRefused(f"{what} takes the group operator; {by.id} does not have it.")
+    beyond = sorted({tenant for tenant in tenants if tenant == SHARED or tenant != by.tenant})
+    if beyond and by.tenant != home:
+        whose = "all tenants" if SHARED in beyond else f"the tenant {beyond[0]}"
+        raise ActRefused(f"{what} of {whose} takes an operator of the tenant {home}; {by.id} is one of {by.tenant}.")
 
 
 def signed_by(by: Principal) -> dict[str, object]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from interlock.core.call import Caller, Principal
 from interlock.core.canonical import canonical
-from interlock.core.catalogue import Lifecycle, Tool
+from interlock.core.catalogue import CLOSED, Lifecycle, Tool
 from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import EventKind
 from interlock.core.policy import PolicySource
@@ -32,10 +32,14 @@ MOVES: Mapping[Lifecycle, frozenset[Lifecycle]] = {
 
 
 class Registry:
-    """What is published. Owned by the gate's host."""
+    """What is published. Owned by the gate's host.
 
-    def __init__(self, world: World, *, views: Views, records: Records) -> None:
+    Shared tools, and those of other tenants, take an operator of the installation's own tenant, `home`.
+    """
+
+    def __init__(self, world: World, *, views: Views, records: Records, home: str) -> None:
         self._world = world
+        self._home = home
         self._views = views
         self._records = records
 
@@ -46,12 +50,12 @@ class Registry:
 
         `under` are policies that the caller saves next: the new versions have to fit them, not those that they replace.
 
-        Raises `VersionExists` where a published version would change, `SpecInvalid` where a name is taken by another
-        source or by a shared tool, `PolicyInvalid` where the policies do not fit a new version. Then nothing is
-        published.
+        Raises `ActRefused`, `VersionExists` where a published version would change, `SpecInvalid` where a name is taken
+        by another source or by a shared tool, `PolicyInvalid` where the policies do not fit a new version. Then nothing
+        is published.
         """
-        only_operators(by, "Publishing tools")
         wanted = tuple(specs)
+        only_operators(by, "Publishing tools", tenants={spec.tenant for spec in wanted}, home=self._home)
         _, versions = await self._world.catalogue.versions()
         new = [spec for spec in wanted if _is_new(spec, versions)]
         _refuse_clashes(wanted, versions)
@@ -88,30 +92,39 @@ class Registry:
 
     async def move(
         self, name: str, state: Lifecycle, *, version: str | None = None, by: Principal, reason: str
-    ) -> Registered:
-        """Freeze, release, restrict, quarantine or retire a version (default: the newest). Takes hold at once.
+    ) -> tuple[Registered, ...]:
+        """Freeze, release, restrict, quarantine or retire a version, as one change that takes hold at once.
 
-        Raises `ActRefused`, `ToolUnknown`, or `SpecInvalid` where it may not go there from where it stands.
+        Without a version it closes every version that may go there; it opens those that stand where the newest that
+        may go there stands, so that releasing what was frozen opens nothing that is quarantined.
+
+        Raises `ActRefused`, `ToolUnknown`, or `SpecInvalid` where none may go there from where it stands.
         """
-        only_operators(by, "Moving a tool")
         found = [each for each in await self.list_versions(name, tenant=by.tenant) if version in (None, each.version)]
+        only_operators(by, "Moving a tool", tenants={each.tenant for each in found}, home=self._home)
         if not found:
             raise ToolUnknown(f"there is no tool named {name!r}")
-        held = found[-1]
-        if state not in MOVES[held.state]:
+        going = _going(found, state)
+        if not going:
+            held = found[-1]
             raise SpecInvalid(f"{name} {held.version} is {held.state.value} and cannot become {state.value}")
-        moved = replace(held, state=state)
         record = {
             "subject": name,
-            "version": held.version,
             **signed_by(by),
-            "from": held.state.value,
+            "versions": [{"tenant": each.tenant, "version": each.version, "from": each.state.value} for each in going],
             "to": state.value,
             "reason": reason,
         }
-        await self._world.catalogue.publish((moved,), self._records.act(EventKind.TOOL_MOVED, by.tenant, record))
+        moved = tuple(replace(each, state=state) for each in going)
+        await self._world.catalogue.publish(moved, self._records.act(EventKind.TOOL_MOVED, by.tenant, record))
         await self._views.refresh()
         return moved
+
+
+def _going(found: Iterable[Registered], state: Lifecycle) -> tuple[Registered, ...]:
+    """Which of these versions move there, oldest first."""
+    able = tuple(each for each in found if state in MOVES[each.state])
+    return able if state in CLOSED else tuple(each for each in able if each.state is able[-1].state)
 
 
 def _is_new(spec: ToolSpec, versions: Iterable[Registered]) -> bool:
@@ -148,4 +161,10 @@ def _registered(tool: Tool) -> Registered:
 
 def _named(tool: Tool) -> dict[str, str]:
     spec = tool.spec
-    return {"name": spec.name, "version": spec.version, "source": spec.source, "spec": tool.digest}
+    return {
+        "tenant": spec.tenant,
+        "name": spec.name,
+        "version": spec.version,
+        "source": spec.source,
+        "spec": tool.digest,
+    }

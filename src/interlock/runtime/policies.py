@@ -30,8 +30,9 @@ class Change:
 class PolicyDesk:
     """What people do with policies."""
 
-    def __init__(self, world: World, looker: Looker, *, views: Views, records: Records) -> None:
+    def __init__(self, world: World, looker: Looker, *, views: Views, records: Records, home: str) -> None:
         self._world = world
+        self._home = home
         self._looker = looker
         self._views = views
         self._records = records
@@ -54,10 +55,11 @@ class PolicyDesk:
     async def save(self, sources: Iterable[PolicySource], *, by: Principal) -> Change:
         """Put policies in force, at once for every process; those that are in force already stay as they are.
 
-        Raises `PolicyInvalid` or `ActRefused`, and then nothing changes.
+        Shared policies, and those of other tenants, take an operator of the installation's own tenant. Raises
+        `PolicyInvalid` or `ActRefused`, and then nothing changes.
         """
-        only_operators(by, "Saving policies")
         wanted = tuple(sources)
+        only_operators(by, "Saving policies", tenants={each.tenant for each in wanted}, home=self._home)
         change = await self.check(wanted, tenant=by.tenant)
         if frozenset(await self._views.sources(wanted)) == frozenset(await self._views.sources()):
             await self._views.refresh()
@@ -66,7 +68,9 @@ class PolicyDesk:
             "subject": "policies",
             **signed_by(by),
             "tools": sorted({each.tool for each in change.tools}),
-            "policies": {each.name: sha256_hex(each.text.encode()) for each in wanted},
+            "policies": [
+                {"tenant": each.tenant, "name": each.name, "digest": sha256_hex(each.text.encode())} for each in wanted
+            ],
         }
         event = self._records.act(EventKind.POLICY_SAVED, by.tenant, record)
         await self._world.catalogue.save_policies(wanted, event)

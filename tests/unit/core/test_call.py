@@ -99,7 +99,7 @@ def test_a_kind_named_as_text_is_that_kind_and_groups_of_any_collection_are_a_se
     for wrong in ("robot", "", None):
         with pytest.raises(ValueError, match="PrincipalKind"):
             Principal("acme", "bot", wrong)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="collection"):
+    with pytest.raises(TypeError, match="collection"):
         Principal("acme", "bot", groups="approver")  # type: ignore[arg-type]
 
 

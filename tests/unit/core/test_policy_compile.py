@@ -3,7 +3,7 @@
 import pytest
 
 from interlock.core.errors import PolicyInvalid
-from interlock.core.policy import Mode, PolicySource
+from interlock.core.policy import PolicySource
 from interlock.core.policy_compile import compile_source, digest_of
 
 ALL = "permit (principal, action, resource)"
@@ -64,11 +64,3 @@ def test_a_policy_knows_what_its_scope_names() -> None:
     assert (policy.actions, policy.resource, policy.permit) == (frozenset({"a", "b"}), "Draft", False)
     [policy] = compile_source(PolicySource("main", 'permit (principal, action, resource == Draft::"d");'))
     assert (policy.actions, policy.resource, policy.by_group) == (None, "Draft", True)
-
-
-@pytest.mark.requirement("POL-7")
-def test_a_mode_named_as_text_is_that_mode_and_one_that_there_is_not_is_refused() -> None:
-    assert PolicySource("main", ALL + ";", "enforce").mode is Mode.ENFORCE  # type: ignore[arg-type]
-    assert compile_source(PolicySource("main", ALL + ";", "log_only"))[0].mode is Mode.LOG_ONLY  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="Mode"):
-        PolicySource("main", ALL + ";", "off")  # type: ignore[arg-type]

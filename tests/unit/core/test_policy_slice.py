@@ -199,7 +199,7 @@ def test_a_listing_neither_hides_nor_promises_what_depends_on_the_run() -> None:
     assert slice_.visibility(ALICE, environment="") is Visibility.MAYBE
     later = slice_of("permit (principal, action, resource) when { context.run.trust < 2 };", SEND)
     assert later.visibility(ALICE, environment="") is Visibility.MAYBE
-    never = slice_of("permit (principal == User::\"x\", action, resource) when { context.run.trust < 2 };", SEND)
+    never = slice_of('permit (principal == User::"x", action, resource) when { context.run.trust < 2 };', SEND)
     assert never.visibility(ALICE, environment="") is Visibility.NEVER
 
 

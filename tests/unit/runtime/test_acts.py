@@ -1,10 +1,13 @@
 """Acts of the control plane are for operators, and say who really sat there."""
 
+from dataclasses import replace
+
 import pytest
 
 from interlock.core.call import Principal
 from interlock.core.errors import ActRefused
 from interlock.core.policy import PolicySource
+from interlock.core.tool import SHARED
 from interlock.runtime.acts import only_operators, signed_by
 from tests.gates import ALICE, ALL, OPERATOR, Shelf, opened, records
 
@@ -16,9 +19,21 @@ def test_an_act_is_signed_with_who_acts_for_whom_and_who_sat_there() -> None:
 
 
 def test_whoever_is_no_operator_is_refused_by_name() -> None:
-    only_operators(OPERATOR, "Anything")
+    only_operators(OPERATOR, "Anything", tenants=["acme"], home="acme")
     with pytest.raises(ActRefused, match="alice"):
-        only_operators(ALICE, "Anything")
+        only_operators(ALICE, "Anything", tenants=["acme"], home="acme")
+
+
+@pytest.mark.requirement("POL-1")
+def test_what_is_not_their_tenants_own_takes_an_operator_of_the_installations_own_tenant() -> None:
+    other = replace(OPERATOR, tenant="globex")
+    only_operators(other, "Anything", tenants=["globex"], home="acme")
+    only_operators(OPERATOR, "Anything", tenants=["globex", SHARED], home="acme")
+    for tenants in (["*"], ["acme"], ["globex", "*"], ["globex", "initech"]):
+        with pytest.raises(ActRefused, match="an operator of the tenant acme"):
+            only_operators(other, "Anything", tenants=tenants, home="acme")
+    with pytest.raises(ActRefused):
+        only_operators(replace(OPERATOR, tenant=SHARED), "Anything", tenants=[SHARED], home="acme")
 
 
 @pytest.mark.requirement("AUD-6", "POL-1")

@@ -1,14 +1,18 @@
 """The catalogue at the gate: what is published never changes, what its operators do holds at once and is on record."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from interlock import Caller, PolicySource, ToolCall, tool
 from interlock.core.catalogue import Lifecycle
-from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
+from interlock.core.decision import Deny
+from interlock.core.errors import ActRefused, PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
+from interlock.core.journal import AuditQuery
+from interlock.core.tool import SHARED
 from interlock.runtime.catalogue import MOVES
-from tests.gates import ALICE, ALL, OPERATOR, AnyTool, Shelf, code, opened, records, save, search
+from tests.gates import ALICE, ALL, OPERATOR, READS, AnyTool, Shelf, code, opened, records, save, search
 
 
 def search_of(words: str, *, version: str = "1") -> AnyTool:
@@ -92,12 +96,12 @@ async def test_a_frozen_tool_takes_no_calls_until_it_is_released_and_both_are_on
         await gate.catalogue.move("save", Lifecycle.AVAILABLE, by=OPERATOR, reason="repaired")
         assert code(await gate.call(save(), principal=ALICE, task="t")) == "ok"
         moved = await records(gate, "tool.moved")
-        assert [(each["from"], each["to"], each["reason"]) for each in moved] == [
-            ("available", "frozen", "it saves twice"),
-            ("frozen", "available", "repaired"),
+        assert [(each["versions"], each["to"], each["reason"]) for each in moved] == [
+            ([{"tenant": "*", "version": "1", "from": "available"}], "frozen", "it saves twice"),
+            ([{"tenant": "*", "version": "1", "from": "frozen"}], "available", "repaired"),
         ]
         (registered,) = await records(gate, "tool.registered")
-        assert [each["name"] for each in registered["tools"]] == ["search", "save"]
+        assert [(each["tenant"], each["name"]) for each in registered["tools"]] == [("*", "search"), ("*", "save")]
 
 
 @pytest.mark.parametrize("state", [state for state in Lifecycle if state not in MOVES[Lifecycle.AVAILABLE]])
@@ -129,3 +133,64 @@ async def test_a_listing_shows_what_the_same_policy_lets_be_called_in_this_envir
         async with opened(":memory:", Shelf().tools, only, environment=environment) as gate:
             assert [each.spec.name for each in gate.catalogue.visible(Caller(ALICE))] == seen
             assert (code(await gate.call(search(), principal=ALICE)) == "ok") is bool(seen)
+
+
+@pytest.mark.requirement("LOOP-7")
+async def test_freezing_a_name_stops_every_version_in_every_process_in_one_change(tmp_path: Path) -> None:
+    path, one, two = str(tmp_path / "gate.db"), search_of("one"), search_of("two", version="2")
+    async with opened(path, [one]) as old, opened(path, [two], None) as new:
+        epoch = await new._world.catalogue.epoch()
+        moved = await new.catalogue.move("search", Lifecycle.FROZEN, by=OPERATOR, reason="emergency")
+        assert [(each.version, each.state) for each in moved] == [("1", Lifecycle.FROZEN), ("2", Lifecycle.FROZEN)]
+        assert await new._world.catalogue.epoch() == epoch + 1
+        for gate in (old, new):
+            assert code(await gate.call(search(), principal=ALICE)) == "TOOL_FROZEN"
+        await new.catalogue.move("search", Lifecycle.AVAILABLE, version="2", by=OPERATOR, reason="repaired")
+        assert code(await old.call(search(), principal=ALICE)) == "TOOL_FROZEN"
+        assert code(await new.call(search(), principal=ALICE)) == "ok"
+        (record, _) = await records(new, "tool.moved")
+        assert [each["version"] for each in record["versions"]] == ["1", "2"]
+
+
+@pytest.mark.requirement("LOOP-7")
+async def test_releasing_a_frozen_name_opens_nothing_that_was_quarantined(gate_path: str) -> None:
+    versions = [search_of(each, version=each) for each in ("1", "2", "3")]
+    async with opened(gate_path, versions) as gate:
+        await gate.catalogue.move("search", Lifecycle.QUARANTINED, version="1", by=OPERATOR, reason="unsafe")
+        await gate.catalogue.move("search", Lifecycle.FROZEN, by=OPERATOR, reason="emergency")
+        await gate.catalogue.move("search", Lifecycle.AVAILABLE, by=OPERATOR, reason="over")
+        states = [each.state.value for each in await gate.catalogue.list_versions("search")]
+        assert states == ["quarantined", "available", "available"]
+        retired = await gate.catalogue.move("search", Lifecycle.RETIRED, by=OPERATOR, reason="gone")
+        assert len(retired) == 3
+
+
+@pytest.mark.requirement("AUD-6", "POL-1")
+async def test_an_operator_of_another_tenant_changes_nothing_that_is_shared_or_not_its_own(gate_path: str) -> None:
+    shelf, other = Shelf(), replace(OPERATOR, tenant="globex")
+    sources = [PolicySource("test", ALL), PolicySource("own", "", tenant="acme")]
+    async with opened(gate_path, [shelf.search], sources) as gate:
+        for tenant in ("acme", SHARED):
+            with pytest.raises(ActRefused):
+                await gate.policies.save([PolicySource("own", ALL, tenant=tenant)], by=other)
+            with pytest.raises(ActRefused):
+                await gate.catalogue.register([shelf.save.spec(tenant=tenant)], by=other)
+        with pytest.raises(ActRefused):
+            await gate.catalogue.move("search", Lifecycle.RETIRED, by=other, reason="mine")
+        assert frozenset(await gate.policies.sources()) == frozenset(sources)
+        assert code(await gate.call(search(), principal=ALICE)) == "ok"
+
+
+@pytest.mark.requirement("AUD-6")
+async def test_an_operator_acts_on_what_is_its_tenants_own_and_its_log_says_whose_it_is() -> None:
+    shelf, other = Shelf(), replace(OPERATOR, tenant="globex")
+    async with opened(":memory:", [shelf.search]) as gate:
+        await gate.catalogue.register([shelf.save.spec(tenant="globex")], by=other)
+        await gate.policies.save([PolicySource("own", ALL, tenant="globex")], by=other)
+        await gate.policies.save([PolicySource("own", READS, tenant="globex"), PolicySource("test", ALL)], by=OPERATOR)
+        await gate.catalogue.move("save", Lifecycle.FROZEN, by=other, reason="mine")
+        theirs = await gate.audit.query(AuditQuery(), by=other)
+        assert not isinstance(theirs, Deny)
+        assert [each.kind for each in theirs] == ["tool.registered", "policy.saved", "tool.moved"]
+        saved = (await records(gate, "policy.saved"))[-1]
+        assert [(each["tenant"], each["name"]) for each in saved["policies"]] == [("globex", "own"), ("*", "test")]

@@ -22,7 +22,7 @@ app = typer.Typer(help="What may be called, and what closes it.", no_args_is_hel
 
 Name = Annotated[str, typer.Argument(help="The tool.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; it goes on record.")]
-Version = Annotated[str | None, typer.Option("--version", help="Which version; default: the newest.")]
+Version = Annotated[str | None, typer.Option("--version", help="Which version; default: all of them.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
@@ -143,7 +143,8 @@ async def retire(name: Name, *, reason: Reason = "", version: Version = None, ye
     from interlock.core.catalogue import Lifecycle
     from interlock.doors.cli.session import confirmed
 
-    if not confirmed(f"Retire {visible(name)} for good?", yes=yes):
+    which = "every version" if version is None else f"version {visible(version)}"
+    if not confirmed(f"Retire {which} of {visible(name)} for good?", yes=yes):
         return problem("NOT_CONFIRMED", "Nothing was changed.", next_step="Say --yes if it is meant.")
     return await _move(name, Lifecycle.RETIRED, reason=reason, version=version)
 
@@ -156,8 +157,8 @@ async def _move(name: str, state: Lifecycle, *, reason: str, version: str | None
         if deny is not None:
             return refusal(deny)
         moved = await session.gate.catalogue.move(name, state, version=version, by=session.by, reason=reason)
-    text = f"{visible(moved.name)} version {visible(moved.version)} is {moved.state.value}."
-    return Answer({"tool": _version(moved)}, text)
+    lines = [f"{visible(each.name)} version {visible(each.version)} is {each.state.value}." for each in moved]
+    return Answer({"versions": [_version(each) for each in moved]}, "\n".join(lines))
 
 
 async def _declared(session: Session) -> list[ToolSpec]:

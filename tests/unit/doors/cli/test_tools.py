@@ -82,7 +82,7 @@ def test_a_frozen_tool_takes_no_calls_until_it_is_released(cli: Cli, project: Pa
 
 
 def test_a_retired_tool_stays_retired(cli: Cli, project: Path) -> None:
-    assert cli("tools", "retire", "read_note", "--yes", "--json").document["tool"]["state"] == "retired"
+    assert cli("tools", "retire", "read_note", "--yes", "--json").document["versions"][0]["state"] == "retired"
     assert cli("tools", "release", "read_note").code == 1
     assert cli(*READ).document["error"]["code"] == "TOOL_RETIRED"
 
