@@ -17,7 +17,7 @@ from interlock.core.approval import Approval, ApprovalState, Binding, Requiremen
 from interlock.core.budget import Exhausted, Reservation, ScopeKind, Unit, Usage, exhausted
 from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json
-from interlock.core.catalogue import CLOSED, Catalogue, Tool
+from interlock.core.catalogue import CLOSED, NAME_CHARS_MAX, Catalogue, Tool
 from interlock.core.effect import CallState
 from interlock.core.freeze import freeze
 from interlock.core.frozen import frozen, maker
@@ -34,7 +34,10 @@ make_policy_request = maker(PolicyRequest)
 
 @frozen
 class Prior:
-    """An earlier call under the same key. `observation` is its stored answer (JSON bytes), None while it runs."""
+    """An earlier call under the same key. `observation` is its stored answer (JSON bytes), None while it runs.
+
+    `goes_on`: its outcome is unknown, and somebody may still be at work on it.
+    """
 
     operation_id: str
     tool: str
@@ -43,6 +46,7 @@ class Prior:
     observation: bytes | None
     at_us: int
     labels: Labels
+    goes_on: bool = False
 
 
 @frozen
@@ -142,7 +146,8 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     """What becomes of a frozen operation. A total function: every path ends in a decision with its reasons.
 
     The order: the run is open; an effect has a key; there is time left; what was done before is not done again; policy;
-    what a person declined stays declined; budgets; approval.
+    what a person declined stays declined; budgets; approval. An unknown call that is safe to repeat passes them all, as
+    a new one does, and is continued.
     """
     if facts.run.ended is not None:
         return Deny(Code.RUN_ENDED, f"The run has ended: {facts.run.ended}.")
@@ -151,9 +156,11 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     if facts.deadline_us is not None and facts.as_of_us >= facts.deadline_us:
         return Deny(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.")
     verdict = facts.slice.decide(request_of(operation, facts))
-    repeated = _repeated(operation, facts.prior, verdict)
-    if repeated is not None:
-        return repeated
+    prior = facts.prior
+    if prior is not None:
+        repeated = _repeated(operation, prior, facts, verdict)
+        if repeated is not None:
+            return repeated
     if verdict.answer is Answer.DENY:
         return Deny(Code.PERMISSION_DENIED, verdict.reason, verdict=verdict)
     if operation.digest in facts.run.denied:
@@ -161,7 +168,10 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     over = _over_budget(facts)
     if over is not None:
         return replace(over, verdict=verdict)
-    return _approved(operation, facts, verdict)
+    decided = _approved(operation, facts, verdict)
+    if prior is None or prior.state is not CallState.UNKNOWN or not isinstance(decided, Allow):
+        return decided
+    return replace(decided, continues=prior.operation_id)
 
 
 def mask(deny: Deny, name: str, *, visibility: Visibility) -> Deny:
@@ -213,23 +223,28 @@ def request_of(operation: Operation, facts: Facts) -> PolicyRequest:
     )
 
 
-def _repeated(operation: Operation, prior: Prior | None, verdict: Verdict) -> Decision | None:
-    if prior is None or prior.state is CallState.RELEASED:
+def _repeated(operation: Operation, prior: Prior, facts: Facts, verdict: Verdict) -> Decision | None:
+    """What becomes of a call whose key was used; None where it may run all the same."""
+    if prior.state is CallState.RELEASED:
         return None
     if prior.tool != operation.spec.name or prior.model_digest != operation.model_digest:
         return Deny(Code.IDEMPOTENCY_CONFLICT, "The same key was used before with other arguments.", verdict=verdict)
     if prior.state is CallState.CLAIMED or prior.observation is None:
-        return Deny(
-            Code.IDEMPOTENCY_IN_PROGRESS,
-            "The same operation is running now.",
-            {"operation_id": prior.operation_id},
-            retry_after_s=1.0,
-            verdict=verdict,
-        )
-    allowed = verdict.answer is Answer.ALLOW and required(operation, verdict) is None
-    if prior.state is CallState.UNKNOWN and operation.spec.effect.repeatable and allowed:
-        return Allow(verdict, continues=prior.operation_id)
+        return _in_progress(prior, verdict)
+    if prior.state is CallState.UNKNOWN and operation.spec.effect.repeatable and not _is_used(facts.grant):
+        return _in_progress(prior, verdict) if prior.goes_on else None
     return Replay(prior, verdict.answer is not Answer.DENY, verdict)
+
+
+def _in_progress(prior: Prior, verdict: Verdict) -> Deny:
+    details: dict[str, Json] = {"operation_id": prior.operation_id}
+    says = "The same operation is running now."
+    return Deny(Code.IDEMPOTENCY_IN_PROGRESS, says, details, retry_after_s=1.0, verdict=verdict)
+
+
+def _is_used(grant: Approval | None) -> bool:
+    """Whether the approval was for the earlier call: a repeat takes one of its own."""
+    return grant is not None and grant.state is ApprovalState.USED
 
 
 def _approved(operation: Operation, facts: Facts, verdict: Verdict) -> Decision:
@@ -306,7 +321,8 @@ def _over(over: Exhausted, now_us: int) -> Deny:
 
 
 def _no_tool(name: str) -> str:
-    return f"There is no tool named {name[:128]!r}."
+    # A name that is cut could show the beginning of a secret that is masked where it stands whole.
+    return f"There is no tool named {name!r}." if len(name) <= NAME_CHARS_MAX else "There is no tool of that name."
 
 
 def _key_wanted(operation: Operation) -> str:

@@ -150,17 +150,41 @@ def test_only_what_is_safe_to_repeat_continues_an_unknown_call() -> None:
     assert isinstance(decide(OPERATION, facts(OPERATION, prior=prior(OPERATION, CallState.UNKNOWN))), Replay)
 
 
-@pytest.mark.requirement("IDEM-2", "APR-2")
-@pytest.mark.parametrize("policy", [ASK, FORBID, ""])
-def test_an_unknown_call_is_not_repeated_past_todays_policy(policy: str) -> None:
+@pytest.mark.requirement("IDEM-3", "POL-1", "APR-2", "BUD-1")
+def test_the_repeat_of_an_unknown_call_passes_every_gate_that_a_new_call_passes() -> None:
     put = operation(of=PUT)
-    assert isinstance(decide(put, facts(put, policy, prior=prior(put, CallState.UNKNOWN))), Replay)
+    unknown = prior(put, CallState.UNKNOWN)
+    for policy in (FORBID, ""):
+        assert refusal(put, facts(put, policy, prior=unknown)).code is Code.PERMISSION_DENIED
+    declined = RunFacts("r1", denied=frozenset({put.digest}))
+    assert refusal(put, facts(put, prior=unknown, run=declined)).code is Code.APPROVAL_DENIED
+    spent = facts(put, prior=unknown, reservations=(reserved(Unit.CALLS, 1),), usage=(Usage(held=Amounts(calls=1)),))
+    assert refusal(put, spent).code is Code.BUDGET_EXHAUSTED
+    assert isinstance(decide(put, facts(put, ASK, prior=unknown)), Ask)
+
+
+@pytest.mark.requirement("IDEM-3", "APR-2")
+def test_an_approved_repeat_continues_the_unknown_call_and_takes_an_approval_of_its_own() -> None:
+    put = operation(of=PUT)
+    unknown = prior(put, CallState.UNKNOWN)
+    decision = decide(put, facts(put, ASK, prior=unknown, grant=approval(put)))
+    assert isinstance(decision, Allow)
+    assert (decision.continues, decision.grant is None) == ("op1", False)
+    used = approval(put, ApprovalState.USED)
+    assert isinstance(decide(put, facts(put, ASK, prior=unknown, grant=used)), Replay)
+
+
+@pytest.mark.requirement("IDEM-3", "IDEM-4")
+def test_an_unknown_call_is_not_repeated_while_somebody_may_still_be_at_work_on_it() -> None:
+    put = operation(of=PUT)
+    running = prior(put, CallState.UNKNOWN, goes_on=True)
+    assert code(put, facts(put, prior=running)) is Code.IDEMPOTENCY_IN_PROGRESS
 
 
 @pytest.mark.requirement("APR-2")
 def test_an_unknown_call_is_not_repeated_past_the_approval_floor_of_its_tool() -> None:
     put = operation(of=tool("put_draft", Effect.IDEMPOTENT_WRITE, approval_floor=ApprovalFloor(frozenset({"lead"}))))
-    assert isinstance(decide(put, facts(put, prior=prior(put, CallState.UNKNOWN))), Replay)
+    assert isinstance(decide(put, facts(put, prior=prior(put, CallState.UNKNOWN))), Ask)
 
 
 @pytest.mark.requirement("APR-6")
