@@ -198,7 +198,7 @@ class Gate:
         self, proposal: Proposal, operation: Operation, facts: Facts, *, allow: Allow, view: View
     ) -> Observation | Again:
         """Take key, budget, grant and lease, all or nothing, durably before the effect; then run."""
-        operation_id = allow.continues or proposal.stored or self._new_id()
+        operation_id = allow.continues or proposal.stored or self._world.new_id()
         claim = make_claim(operation_id, operation.caller.principal.tenant, 0)
         claimed = make_claimed(operation, allow, claim, self._world.clock.monotonic_s(), proposal.deadline_s)
         spec = operation.tool.spec
@@ -290,7 +290,8 @@ class Gate:
 
     async def _ask(self, proposal: Proposal, operation: Operation, facts: Facts, *, ask: Ask) -> Observation:
         """Put the question to people, with the frozen operation that will run; nothing is held meanwhile."""
-        approval = approval_of(operation, facts, ask, ids=(self._new_id(), self._new_id()), redactor=self._approver)
+        ids = (self._world.new_id(), self._world.new_id())
+        approval = approval_of(operation, facts, ask, ids=ids, redactor=self._approver)
         approval = replace(approval, replaces=proposal.replaces or approval.replaces)
         event = self._records.waiting(operation, ask.verdict, approval)
         taken = () if proposal.stored is not None else charges(facts.reservations)
@@ -396,6 +397,3 @@ class Gate:
     def _deadline_s(self, caller: Caller) -> float:
         allowed_ms = self._settings.deadline_ms if caller.deadline_ms is None else caller.deadline_ms
         return self._world.clock.monotonic_s() + allowed_ms / 1000
-
-    def _new_id(self) -> str:
-        return self._world.entropy.bytes(16).hex()

@@ -39,3 +39,8 @@ class World:
     facts: FactSource | None = None
     principals: Principals | None = None
     secrets: Secrets | None = None
+
+    def new_id(self) -> str:
+        """An id with 80 random bits, after the time, so that indexes of ids grow at their end."""
+        at_ms = self.clock.now_us() // 1_000
+        return (at_ms.to_bytes(6, "big") + self.entropy.bytes(10)).hex()

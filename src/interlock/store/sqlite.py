@@ -16,6 +16,7 @@ from interlock.core.approval import Approval, ApprovalState
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import Checkpoint, Mark
+from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.policy import PolicySource
 from interlock.ports import (
@@ -44,6 +45,8 @@ from interlock.store.rules import may_fuse
 from interlock.store.seal import NoSeal, Seal
 from interlock.store.sqlite_open import Opened, opened
 from interlock.store.writer import CommitObserver, Writer
+
+make_seen = maker(Seen)
 
 
 class SqliteStore:
@@ -97,7 +100,7 @@ class SqliteStore:
         books = self._desk.books
         run = None if look.run is None else books.runs[look.tenant, look.run]
         prior = None if look.key is None else sqlite_calls.prior(self._reader, look=look)
-        return Seen(prior, run, tuple([books.usage[scope] for scope in look.scopes]))
+        return make_seen(prior, run, tuple([books.usage[scope] for scope in look.scopes]))
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
         """Take everything the intent names, durably, or nothing; a read may be held in memory while alone."""

@@ -14,6 +14,7 @@ from interlock.core.approval import Approval
 from interlock.core.chain import Receipt
 from interlock.core.decision import Prior
 from interlock.core.effect import CallState
+from interlock.core.frozen import maker
 from interlock.core.journal import Event
 from interlock.core.labels import NO_LABELS, Labels
 from interlock.ports import Claim, Entry, Intent, Look, NotClaimed, OpenCall, Seen, Settlement, StoredOperation
@@ -25,6 +26,8 @@ from interlock.store.sqlite_approvals import stored_approval, use_approvals
 from interlock.store.sqlite_books import stored_run, stored_usage
 from interlock.store.sqlite_db import Db, Row
 from interlock.store.sqlite_desk import Desk, Place, Standing
+
+make_claim = maker(Claim)
 
 
 @dataclass(slots=True)
@@ -65,7 +68,7 @@ def claim(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
     desk.claimed[operation.tenant, operation.id] = Standing(
         rowid, CallState.CLAIMED, FIRST_FENCE, operation.run, intent.reservations
     )
-    return Claim(operation.id, operation.tenant, FIRST_FENCE)
+    return make_claim(operation.id, operation.tenant, FIRST_FENCE)
 
 
 def epoch_or_run(desk: Desk, *, intent: Intent) -> NotClaimed | None:
@@ -91,7 +94,7 @@ def claim_fused(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
     join_ceiling(desk, intent=intent)
     operation = intent.operation
     desk.fused[operation.tenant, operation.id] = intent
-    return Claim(operation.id, operation.tenant, FIRST_FENCE)
+    return make_claim(operation.id, operation.tenant, FIRST_FENCE)
 
 
 def make_fused_durable(desk: Desk) -> None:
@@ -189,9 +192,11 @@ def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Rece
     kept = kept_while_unknown(standing.holds) if state is CallState.UNKNOWN else None
     desk.books.load(standing.holds)
     desk.db.run(
-        "settle_call", state, settlement.at_us, state is not CallState.RELEASED, write_holds(kept or ()),
-        write_labels(settlement.labels), _seal(desk.db, place=place, data=settlement.observation), standing.rowid,
+        "settle_call", state, settlement.at_us, write_holds(kept or ()), write_labels(settlement.labels),
+        _seal(desk.db, place=place, data=settlement.observation), standing.rowid,
     )
+    if state is CallState.RELEASED:
+        desk.db.run("give_key_back", standing.rowid)
     receipt = desk.chain.append(settlement.event)
     desk.claimed.pop(place, None)
     if kept is None:

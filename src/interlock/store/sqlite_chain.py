@@ -7,9 +7,12 @@ from typing import Final
 
 from interlock.core.chain import Head, Receipt, Record, genesis, link
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
+from interlock.core.frozen import maker
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord, Event
 from interlock.store.rows import frame, read_checkpoint, unframe, write_checkpoint
 from interlock.store.sqlite_db import Db, Row
+
+make_receipt = maker(Receipt)
 
 _PLACE_BITS: Final = 40
 _LAST: Final = (1 << _PLACE_BITS) - 1
@@ -43,7 +46,7 @@ class SqliteChain:
         )
         # Only now: an event that could not be written leaves the chain where it was.
         self._sequence, self._digest = sequence, digest
-        return Receipt(self._name, sequence, digest.hex())
+        return make_receipt(self._name, sequence, digest.hex())
 
     @property
     def head(self) -> Head:

@@ -11,9 +11,12 @@ INSERT INTO calls (
 SELECT rowid, state, fence, run, holds FROM calls WHERE tenant = ? AND id = ?
 
 -- name: settle_call
--- The outcome of a call; a released one gives its key back.
-UPDATE calls SET state = ?, settled_us = ?, holds_key = holds_key AND ?, holds = ?, labels = ?, observation_sealed = ?
-WHERE rowid = ?
+-- The outcome of a call.
+UPDATE calls SET state = ?, settled_us = ?, holds = ?, labels = ?, observation_sealed = ? WHERE rowid = ?
+
+-- name: give_key_back
+-- Nothing happened: the key is free. Apart from `settle_call`, which would write the index of keys anew for every call.
+UPDATE calls SET holds_key = 0 WHERE rowid = ?
 
 -- name: claim_again
 -- A new fence for a call whose worker died or whose outcome is unknown; the hold stays.
