@@ -270,19 +270,35 @@ def _grant_refused(grant: Approval, facts: Facts, bound: Binding) -> Deny | None
             return Deny(Code.APPROVAL_EXPIRED, "The approval expired before it was used.")
         case ApprovalState.GRANTED if grant.is_expired(facts.as_of_us):
             return Deny(Code.APPROVAL_EXPIRED, "The approval expired before it was used.")
+        case ApprovalState.GRANTED if not grant.is_met:
+            return Deny(Code.APPROVAL_MISMATCH, "The votes for the approval do not meet what it requires.")
         case ApprovalState.GRANTED if grant.binding == bound:
             return None
         case ApprovalState.GRANTED:
-            changed: list[Json] = [
-                each.name for each in fields(bound) if getattr(bound, each.name) != getattr(grant.binding, each.name)
-            ]
-            return Deny(
-                Code.APPROVAL_MISMATCH, "What the approval was given for has changed since.", {"changed": changed}
-            )
+            return _changed(grant.binding, bound)
         case ApprovalState.USED | ApprovalState.WITHDRAWN | ApprovalState.VOID:
             return Deny(Code.APPROVAL_MISMATCH, f"The approval is {grant.state.value}.")
         case _:
             assert_never(grant.state)
+
+
+_PARTS: Mapping[str, str] = {
+    "operation_digest": "the operation itself",
+    "tool": "the tool",
+    "version": "the version of the tool",
+    "slice_digest": "the policies that decide it",
+    "principal": "who asks for it",
+    "resource": "the resource",
+    "resource_version": "the version of the resource",
+}
+
+
+def _changed(given: Binding, bound: Binding) -> Deny:
+    """The refusal of a grant that was given for something else, with what differs in words and by field."""
+    changed = [each.name for each in fields(bound) if getattr(bound, each.name) != getattr(given, each.name)]
+    named = ", ".join(_PARTS[name] for name in changed)
+    says = f"What the approval was given for has changed since: {named}."
+    return Deny(Code.APPROVAL_MISMATCH, says, {"changed": [*changed]})
 
 
 def _over_budget(facts: Facts) -> Deny | None:

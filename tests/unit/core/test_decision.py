@@ -259,6 +259,7 @@ def test_a_grant_is_void_for_anything_else(changed: set[str], of: Operation) -> 
     told = deny.details["changed"]
     assert isinstance(told, list)
     assert changed - {"slice_digest"} <= {*told} <= changed | {"slice_digest"}
+    assert "_" not in deny.message
 
 
 @pytest.mark.requirement("APR-2")
@@ -266,10 +267,12 @@ def test_a_grant_is_void_when_the_policies_of_the_tool_or_the_version_of_the_res
     grant = approval(OPERATION)
     other = ASK + '@id("more") permit (principal, action, resource) when { context.args.draft_id == "r9" };'
     moved = Resource("Draft", "r1", "8")
-    assert refusal(OPERATION, facts(OPERATION, other, grant=grant)).details == {"changed": ["slice_digest"]}
-    assert refusal(OPERATION, facts(OPERATION, ASK, grant=grant, resource=moved)).details == {
-        "changed": ["resource_version"]
-    }
+    policies = refusal(OPERATION, facts(OPERATION, other, grant=grant))
+    assert policies.details == {"changed": ["slice_digest"]}
+    assert policies.message == "What the approval was given for has changed since: the policies that decide it."
+    resource = refusal(OPERATION, facts(OPERATION, ASK, grant=grant, resource=moved))
+    assert resource.details == {"changed": ["resource_version"]}
+    assert resource.message.endswith("has changed since: the version of the resource.")
 
 
 @pytest.mark.requirement("APR-2", "APR-6")
