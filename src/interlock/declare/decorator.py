@@ -3,97 +3,32 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack, cast
 
 from interlock.core.canonical import Json
 from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
 from interlock.core.evidence import EvidenceKind, EvidenceRule
 from interlock.core.functions import Functions
-from interlock.core.labels import Labels
 from interlock.core.spec_check import check_spec
 from interlock.core.tool import (
     SHARED,
-    ApprovalFloor,
-    ChosenBy,
-    Cost,
     Document,
     Entrypoint,
-    ErrorContract,
     Example,
     IdempotencyRule,
-    Localized,
-    OutputCheck,
-    Parameter,
     ResourceRule,
-    RetryRule,
-    Risk,
     ToolSpec,
-    Vendor,
 )
 from interlock.declare.docs import read_docs
 from interlock.declare.fingerprint import fingerprint
+from interlock.declare.options import ToolOptions, checked
 from interlock.declare.signature import Signature, check_fit, conversions_of, name_of, read_signature
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-class ToolOptions(TypedDict, total=False):
-    """What `tool(...)` takes, all by keyword; what is not said is read from the function or is `ToolSpec`'s default.
-
-    `key` names the arguments that make two calls the same effect. `resource` is `(type, argument or template)`.
-    `resolve`, `reconcile`, `precondition` and `compensate` are functions beside the tool's own (see `Functions`);
-    `compensate` may also name another tool. `parameters` replaces what annotations say of them. `evidence` may be a
-    kind alone, `examples` maps a title to arguments.
-    """
-
-    effect: Effect | str
-    name: str
-    version: str
-    title: str
-    description: str
-    use_when: str
-    not_for: str
-    localized: Mapping[str, Localized]
-    key: Sequence[str]
-    caller_key_required: bool
-    key_lifetime_s: int
-    resource: tuple[str, str]
-    resolve: Callable[..., object]
-    reconcile: Callable[..., object]
-    precondition: Callable[..., object]
-    compensate: Callable[..., object] | str
-    errors: Sequence[ErrorContract]
-    parameters: Sequence[Parameter]
-    input_schema: Mapping[str, object]
-    output_schema: Mapping[str, object] | None
-    output_check: OutputCheck
-    output_bytes_max: int
-    external: bool
-    cancellable: bool
-    chosen_by: ChosenBy
-    risk: Risk
-    roles: frozenset[str] | Sequence[str]
-    labels: Labels
-    owner: str
-    business_owner: str
-    vendor: Vendor
-    cost: Cost
-    timeout_ms: int
-    retry: RetryRule
-    locks: Sequence[str]
-    depends_on: Sequence[str]
-    concurrency: int
-    evidence: EvidenceRule | EvidenceKind
-    approval_floor: ApprovalFloor
-    summary: str
-    promises: Mapping[str, str]
-    secrets: Sequence[str]
-    facts: Sequence[str]
-    examples: Mapping[str, Mapping[str, object]]
 
 
 class Declared(Generic[P, R]):
@@ -103,6 +38,7 @@ class Declared(Generic[P, R]):
 
     def __init__(self, function: Callable[P, R], options: ToolOptions) -> None:
         self._function = function
+        options = checked(options, tool=name_of(function))
         self._spec = _spec(function, options)
         self.functions = _functions(function, options)
         check_spec(self.spec())
@@ -122,11 +58,28 @@ class Declared(Generic[P, R]):
 
 
 def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[P, R]]:
-    """Declare a function as a tool: `@tool(effect="read")`.
+    """Declare a function as a tool: `@tool(effect="read")`. The options:
 
-    Schema and descriptions come from type hints and docstring. Raises `SpecInvalid` where the function has a parameter
-    without a type, `*args`, or a signature that does not fit an explicit `input_schema`, and for a spec that
-    contradicts itself.
+    - `effect`: read, idempotent_write, write or destructive; the only one that must be said.
+    - `name`, `description`, `version`: those of function and docstring, and "1"; a changed tool needs a new version.
+    - `title`, `use_when`, `not_for`, `localized`, `examples` (a title to arguments): words for models and people.
+    - `summary` (a template such as "save {draft_id}"), `promises` (a status to a sentence): what people are told.
+    - `owner`, `business_owner`, `vendor`, `roles`, `risk`, `external`, `chosen_by`: what policies and people go by.
+    - `resource`: `(type, argument or template)`, such as `("Draft", "draft_id")`; `resolve`: gives its attributes.
+    - `facts`: names of outside facts that policies on it read. `labels`: the most that its results may carry.
+    - `key`: the arguments that make two calls the same effect (default: all); `key_lifetime_s`, `caller_key_required`.
+    - `reconcile`: looks up whether a lost call happened. `precondition`: says whether it may happen now.
+    - `compensate`: what undoes it, a function or a tool's name. `depends_on`: tools beside it that must succeed first.
+    - `errors`: the `ErrorContract`s that it may raise as `ToolFault`. `retry`, `timeout_ms`, `cancellable`.
+    - `approval_floor`: the least approval that it demands. `cost`: the most that one call costs, and its tags.
+    - `locks`: templates of what must not be touched at once. `concurrency`: how many may run at once (0: any).
+    - `secrets`: names of credentials that only the function gets, in its `Context`.
+    - `input_schema`, `parameters`: replace what the annotations say. `output_schema`, `output_check` (off, warn,
+      strict), `output_bytes_max`: what a result must be. `evidence`: what it may be used for.
+
+    Schema and descriptions come from type hints and docstring. Raises `SpecInvalid` for an option that there is not or
+    that has another type, where the function has a parameter without a type, `*args`, or a signature that does not fit
+    an explicit `input_schema`, and for a spec that contradicts itself.
     """
 
     def declare(function: Callable[P, R]) -> Declared[P, R]:

@@ -20,7 +20,7 @@ from typing import Any, get_type_hints
 from interlock.core.errors import SpecInvalid
 from interlock.core.tool import ToolSpec
 from interlock.declare import Declared, ToolOptions, tool
-from interlock.importers.typed_values import check_keys, typed
+from interlock.declare.typed_values import check_keys, typed
 from interlock.importers.yaml_text import read_yaml
 
 Load = Callable[[str], Callable[..., object]]

@@ -10,7 +10,7 @@ from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
 from interlock.core.labels import Confidentiality, Labels
 from interlock.core.tool import Document
-from interlock.importers.typed_values import typed
+from interlock.declare.typed_values import typed
 
 
 @dataclass(frozen=True)
