@@ -80,11 +80,11 @@ class StoredOperation:
 class Intent:
     """All that one claim takes, all or nothing.
 
-    Guards: no live or finished call holds `operation.key` (unless it is `continues`, which is unknown); every
-    reservation fits; `approval` is granted, unexpired at `at_us`, and bound to `operation.digest`; the tool's epoch
-    in the store is `epoch`; the run's version is `run_version` where given. The claim uses up the approval, voids
-    other pending approvals of the same key, joins `ceiling` into the run's labels and adds the tool to its history at
-    once.
+    Guards: no live or finished call holds `operation.key` (unless it is `continues`, which is unknown and at which
+    nobody is at work); every reservation fits; `approval` is granted, unexpired at `at_us`, and bound to
+    `operation.digest`; the tool's epoch in the store is `epoch`; the run's version is `run_version` where given. The
+    claim uses up the approval, voids other pending approvals of the same key, joins `ceiling` into the run's labels and
+    adds the tool to its history at once. What the continued call held is used up: it may have happened.
 
     `fused`: a read without key or approval that may be held in memory and written together with its settlement, as one
     event; a store that cannot prove that no other process shares its budgets and runs claims it durably instead. A
@@ -127,7 +127,8 @@ class NotClaimed(StrEnum):
 class Settlement:
     """What came of a claim. `spent` replaces what was held, for every scope of the claim; `labels` join the run.
 
-    A lost outcome keeps the hold, but for its place among calls that run at once, until the call is closed.
+    A lost outcome goes on holding what was spent until the call is closed or repeated. `goes_on`: work that could not
+    be stopped may still do it, until `Recovery.work_ended` says that it has ended, or its process has.
     """
 
     claim: Claim
@@ -137,6 +138,7 @@ class Settlement:
     observation: bytes | None
     spent: Amounts = NOTHING
     labels: Labels = NO_LABELS
+    goes_on: bool = False
 
 
 @frozen
@@ -193,8 +195,12 @@ class ApprovalChange:
 class Approvals(Protocol):
     """Approvals and the operations they hold. Owned by `runtime.approvals`."""
 
-    async def ask(self, asking: Asking) -> tuple[Approval, Receipt]:
-        """Store the question; an identical one (same key and binding, still pending) is given back instead."""
+    async def ask(self, asking: Asking) -> tuple[Approval, Receipt | None]:
+        """Store the question, or give back the identical one (same key and binding) that is still pending.
+
+        Without a receipt it is the pending one and nothing was written: neither the event, which names the approval
+        that would have been, nor the charges.
+        """
 
     async def approval(self, tenant: str, approval_id: str) -> tuple[Approval, StoredOperation] | None:
         """One approval with its operation."""
@@ -211,7 +217,7 @@ class Approvals(Protocol):
 
 @frozen
 class OpenCall:
-    """A call as recovery finds it. `orphaned`: the worker that claimed it is gone."""
+    """A call as recovery finds it. `orphaned`: nobody is at work on it, be it that its worker is gone or has ended."""
 
     operation: StoredOperation
     state: CallState
@@ -232,6 +238,9 @@ class Recovery(Protocol):
 
     async def find(self, tenant: str, operation_id: str) -> OpenCall | None:
         """One claimed, unknown or settled call; sees every write that was handed over before."""
+
+    async def work_ended(self, claim: Claim, event: Event) -> Receipt:
+        """Record what came, too late to be used, of work that went on; from now on nobody is at it under this claim."""
 
 
 # --- catalogue and policies -------------------------------------------------------------------------------------------

@@ -45,6 +45,18 @@ async def hold(path: str, name: str) -> None:
     await asyncio.Event().wait()
 
 
+async def go_on(path: str, name: str) -> None:
+    """Give a call up as unknown while work on it goes on, close the store, then wait to be killed."""
+    store = await SqliteStore.open(path, chain=name)
+    steps = Steps(name)
+    claim = await store.claim(steps.intent("a"))
+    assert isinstance(claim, Claim)
+    await store.settle(replace(steps.values.settlement(claim, CallEvent.LOSE_OUTCOME), goes_on=True))
+    await store.close()
+    say("closed")
+    await asyncio.Event().wait()
+
+
 async def die(path: str, name: str, moment: str, op: str) -> None:
     """Claim and settle, and be killed before or after the commit of one of these."""
 
@@ -83,5 +95,10 @@ async def work(path: str, name: str, calls: str, limit: str) -> None:
 
 
 if __name__ == "__main__":
-    PARTS: dict[str, Callable[..., Coroutine[object, object, None]]] = {"hold": hold, "die": die, "work": work}
+    PARTS: dict[str, Callable[..., Coroutine[object, object, None]]] = {
+        "hold": hold,
+        "go_on": go_on,
+        "die": die,
+        "work": work,
+    }
     asyncio.run(PARTS[sys.argv[1]](*sys.argv[2:]))

@@ -88,6 +88,20 @@ async def test_killed_around_a_commit_the_store_holds_all_of_it_or_nothing(
     await store.close()
 
 
+@pytest.mark.requirement("IDEM-3", "IDEM-4")
+async def test_work_that_goes_on_is_nobodys_only_once_its_process_has_died(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    with process("go_on", str(path), "first") as first:
+        assert line(first) == "closed"
+        store = await SqliteStore.open(path, chain="second")
+        assert store.is_alone
+        assert [each.orphaned for each in await store.open_calls()] == [False]
+        first.kill()
+        first.wait()
+    assert [each.orphaned for each in await store.open_calls()] == [True]
+    await store.close()
+
+
 @pytest.mark.requirement("BUD-2", "AUD-2")
 async def test_processes_that_share_a_limit_never_oversell_it_and_their_chains_verify(tmp_path: Path) -> None:
     path = tmp_path / "store.db"

@@ -121,7 +121,7 @@ async def test_a_repeat_continues_an_unknown_call_where_the_tool_may_be_repeated
         assert [code(first), code(second), third.replayed] == ["OUTCOME_UNKNOWN", "ok", True]
         assert first.operation_id == second.operation_id
         assert await gate.recovery.unknown(ALICE) == ()
-        assert await used(gate, "calls") == 1
+        assert await used(gate, "calls") == 2
 
 
 @pytest.mark.requirement("IDEM-3", "BUD-2")

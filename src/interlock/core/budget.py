@@ -6,11 +6,17 @@ lifetime limit, else the start of a rate window. A limit of N allows exactly N.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from enum import StrEnum
 from operator import add, sub
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
+from interlock.core.errors import SettingsInvalid
 from interlock.core.frozen import frozen
+
+
+E = TypeVar("E", bound=StrEnum)
 
 
 class Unit(StrEnum):
@@ -66,21 +72,48 @@ class ScopeKind(StrEnum):
     TASK = "task"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Limit:
-    """At most `amount` of `unit` on a scope: for its lifetime (`window_s` 0) or in every window of so many seconds."""
+    """At most `amount` of `unit` on a scope: for its lifetime (`window_s` 0) or in every window of so many seconds.
+
+    Scope and unit may be given as text. Raises `SettingsInvalid` for what there is not, and for numbers below zero.
+    """
 
     scope: ScopeKind
     unit: Unit
     amount: int
     window_s: int = 0
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scope", _member(ScopeKind, self.scope, part="scope"))
+        object.__setattr__(self, "unit", _member(Unit, self.unit, part="unit"))
+        for part, number in (("amount", self.amount), ("window_s", self.window_s)):
+            if type(number) is not int or number < 0:
+                raise SettingsInvalid(f"a limit's {part} is a whole number from 0, not {number!r}")
 
-@frozen
+
+@dataclass(frozen=True, slots=True)
 class Limits:
-    """All limits of an installation or run. Absent means unlimited; zero means none at all."""
+    """All limits of an installation or run. Absent means unlimited; zero means none at all.
+
+    They may be given as any collection. Raises `SettingsInvalid` for what is no limit.
+    """
 
     limits: tuple[Limit, ...] = ()
+
+    def __post_init__(self) -> None:
+        given: object = self.limits
+        found = tuple(given) if isinstance(given, Iterable) else (given,)
+        for each in found:
+            if not isinstance(each, Limit):
+                raise SettingsInvalid(f'limits hold limits, such as Limit("run", "calls", 30), not {each!r}')
+        object.__setattr__(self, "limits", found)
+
+
+def _member(kind: type[E], value: str, *, part: str) -> E:
+    if value in list(kind):
+        return kind(value)
+    raise SettingsInvalid(f"a limit's {part} is one of {', '.join(kind)}, not {value!r}")
 
 
 class ScopeKey(NamedTuple):
@@ -132,8 +165,3 @@ def exhausted(reservation: Reservation, usage: Usage) -> Exhausted | None:
 def settled(reserved: Amounts, *, spent: Amounts) -> Amounts:
     """What an ended call has used of a scope: rounds and calls as reserved, the rest as spent; nothing runs now."""
     return Amounts(reserved.rounds, reserved.calls, spent.tokens, spent.cost_micros, spent.working_ms)
-
-
-def while_unknown(reserved: Amounts) -> Amounts:
-    """What a call of unknown outcome still holds: all of it but its place among those that run at once."""
-    return reserved._replace(concurrent=0)

@@ -69,7 +69,9 @@ class RecoveryDesk:
                 end = _End(what, found.observation, "looked up by its tool", found.spent)
                 found_out += await self._settle(call, end)
             elif call.state is CallState.CLAIMED:
-                unknown += await self._settle(call, _End(CallEvent.LOSE_OUTCOME, self._lost(call), "its worker died"))
+                spent = self._gate.unreported(call.operation)
+                end = _End(CallEvent.LOSE_OUTCOME, self._lost(call), "its worker died", spent)
+                unknown += await self._settle(call, end)
             else:
                 unknown += 1
         return Recovered(released, found_out, unknown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from interlock.core.budget import Amounts, Reservation, ScopeKey, Usage, exhausted, while_unknown
+from interlock.core.budget import Amounts, Reservation, ScopeKey, Usage, exhausted, settled
 from interlock.core.labels import Labels
 from interlock.core.run import RunFacts
 
@@ -75,6 +75,13 @@ class Books:
             self.usage[scope] = _holding(self.usage[scope], amounts=amounts)
             self.changed_usage.add(scope)
 
+    def use_up(self, holds: Iterable[Reservation]) -> None:
+        """Count as used what is held."""
+        for scope, amounts, _ in holds:
+            usage = self.usage[scope]
+            self.usage[scope] = Usage(usage.used.plus(amounts), usage.held.minus(amounts))
+            self.changed_usage.add(scope)
+
     def charge(self, charges: Iterable[Reservation]) -> None:
         """Count what was used without having been held."""
         for scope, amounts, _ in charges:
@@ -102,9 +109,9 @@ class Books:
         self.changed_runs.add(key)
 
 
-def kept_while_unknown(holds: Iterable[Reservation]) -> tuple[Reservation, ...]:
-    """What a call holds once its outcome is unknown."""
-    return tuple(Reservation(scope, while_unknown(amounts)) for scope, amounts, _ in holds)
+def kept_while_unknown(holds: Iterable[Reservation], *, spent: Amounts) -> tuple[Reservation, ...]:
+    """What a call holds once its outcome is unknown: what it will have used, should it turn out to have happened."""
+    return tuple(Reservation(scope, settled(amounts, spent=spent)) for scope, amounts, _ in holds)
 
 
 # The two below are most of what counting costs, so they spell out `Amounts.plus`, `minus` and `core.budget.settled`.

@@ -138,6 +138,7 @@ class Presence:
         self._folder = folder
         self._held: list[FileLock] = []
         self._owner: int | None = None
+        self._life: FileLock | None = None
 
     def enter(self) -> None:
         """Be sole if nobody else is here, else wait until whoever is sole shares."""
@@ -188,9 +189,8 @@ class Presence:
 
     def be_owner(self, owner: int) -> None:
         """Be alive under this id, which nobody had before."""
-        lock = FileLock(self._folder / "owners" / str(owner))
-        lock.exclusive()
-        self._held.append(lock)
+        self._life = FileLock(self._folder / "owners" / str(owner))
+        self._life.exclusive()
         self._owner = owner
 
     def sweep(self) -> None:
@@ -212,10 +212,15 @@ class Presence:
         finally:
             lock.close()
 
+    def remain(self) -> None:
+        """Be alive under this id until the process ends, whatever is let go of before: work of it goes on."""
+        self._life = self._owner = None
+
     def leave(self) -> None:
         """Let go of everything; the owner's file goes with it."""
         if self._owner is not None:
             (self._folder / "owners" / str(self._owner)).unlink(missing_ok=True)
-        for lock in (*self._held, self._mode):
-            lock.close()
+        for lock in (*self._held, self._mode, self._life):
+            if lock is not None:
+                lock.close()
         self.turnstile.close()

@@ -69,7 +69,7 @@ class _Call:
     observation: bytes | None = None
     labels: Labels = NO_LABELS
     settled_us: int | None = None
-    orphaned: bool = False
+    at_work: bool = True
 
 
 class MemoryStore:
@@ -105,12 +105,12 @@ class MemoryStore:
         refused = self._refused(intent)
         if refused is not None:
             return refused
+        usage = self._books.fitting(intent.reservations)
+        if usage is None:
+            return NotClaimed.BUDGET
         if intent.continues is not None:
-            claim = self._take_again(self._calls[intent.operation.tenant, intent.continues])
+            claim = self._continue(self._calls[intent.operation.tenant, intent.continues], intent)
         else:
-            usage = self._books.fitting(intent.reservations)
-            if usage is None:
-                return NotClaimed.BUDGET
             self._books.enter(usage)
             claim = self._take(intent)
         operation = intent.operation
@@ -131,9 +131,10 @@ class MemoryStore:
         if call is None or state is None:
             return None
         if state is CallState.UNKNOWN:
-            kept = kept_while_unknown(call.holds)
+            kept = kept_while_unknown(call.holds, spent=settlement.spent)
             self._books.exchange(call.holds, kept=kept)
             call.holds = kept
+            call.at_work = settlement.goes_on
         else:
             self._books.settle(call.holds, spent=settlement.spent)
             call.holds = ()
@@ -177,6 +178,7 @@ class MemoryStore:
             return (
                 continued is not None
                 and continued.state is CallState.UNKNOWN
+                and not continued.at_work
                 and continued.operation.key == operation.key
             )
         if (tenant, operation.id) in self._calls:
@@ -193,10 +195,16 @@ class MemoryStore:
             self._keys[operation.tenant, operation.key] = call
         return make_claim(operation.id, operation.tenant, FIRST_FENCE)
 
+    def _continue(self, call: _Call, intent: Intent) -> Claim:
+        self._books.use_up(call.holds)
+        self._books.exchange((), kept=intent.reservations)
+        call.holds = intent.reservations
+        return self._take_again(call)
+
     def _take_again(self, call: _Call) -> Claim:
         call.fence += 1
         call.state = CallState.CLAIMED
-        call.orphaned = False
+        call.at_work = True
         return Claim(call.operation.id, call.operation.tenant, call.fence)
 
     def _prior(self, key: Key, *, at_us: int) -> Prior | None:
@@ -206,20 +214,27 @@ class MemoryStore:
         operation = call.operation
         done_us = call.at_us if call.settled_us is None else call.settled_us
         return Prior(
-            operation.id, operation.tool, operation.model_digest, call.state, call.observation, done_us, call.labels
+            operation.id,
+            operation.tool,
+            operation.model_digest,
+            call.state,
+            call.observation,
+            done_us,
+            call.labels,
+            goes_on=call.state is CallState.UNKNOWN and call.at_work,
         )
 
     # --- approvals ----------------------------------------------------------------------------------------------------
 
-    async def ask(self, asking: Asking) -> tuple[Approval, Receipt]:
-        """Store the question, or find the identical one that is still pending."""
+    async def ask(self, asking: Asking) -> tuple[Approval, Receipt | None]:
+        """Store the question, or find the identical one that is still pending, and then write nothing."""
         asked = asking.approval
+        pending = self._same_question(asked)
+        if pending is not None:
+            return pending, None
         self._books.charge(asking.charges)
-        approval = self._same_question(asked)
-        if approval is None:
-            approval = asked
-            self._put(asked, operation=asking.operation)
-        return approval, self._chain.append(asking.event)
+        self._put(asked, operation=asking.operation)
+        return asked, self._chain.append(asking.event)
 
     async def approval(self, tenant: str, approval_id: str) -> tuple[Approval, StoredOperation] | None:
         """One approval with its operation."""
@@ -290,15 +305,22 @@ class MemoryStore:
         call = self._open.get((found.operation.tenant, found.operation.id))
         if call is None or (call.state, call.fence) != (found.state, found.fence):
             return None
-        if call.state is CallState.CLAIMED and not call.orphaned:
+        if call.state is CallState.CLAIMED and call.at_work:
             return None
         self._chain.append(event)
         return self._take_again(call)
 
+    async def work_ended(self, claim: Claim, event: Event) -> Receipt:
+        """Record what came late of work that went on; nobody is at it any more."""
+        call = self._open.get((claim.tenant, claim.operation_id))
+        if call is not None and (call.state, call.fence) == (CallState.UNKNOWN, claim.fence):
+            call.at_work = False
+        return self._chain.append(event)
+
     def abandon(self) -> None:
         """As if the process that runs the claimed calls had died: for tests and simulations of recovery."""
         for call in self._open.values():
-            call.orphaned = call.state is CallState.CLAIMED
+            call.at_work = False
 
     # --- catalogue and policies ---------------------------------------------------------------------------------------
 
@@ -371,4 +393,5 @@ class MemoryStore:
 
 
 def _open_call(call: _Call) -> OpenCall:
-    return OpenCall(call.operation, call.state, call.fence, call.at_us, call.orphaned, call.observation)
+    orphaned = not call.state.is_final and not call.at_work
+    return OpenCall(call.operation, call.state, call.fence, call.at_us, orphaned, call.observation)

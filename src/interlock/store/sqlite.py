@@ -18,6 +18,7 @@ from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import Checkpoint, Mark
 from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
+from interlock.core.key_mark import KeyMark
 from interlock.core.policy import PolicySource
 from interlock.ports import (
     ApprovalChange,
@@ -39,6 +40,8 @@ from interlock.store import (
     sqlite_calls,
     sqlite_catalogue,
     sqlite_chain,
+    sqlite_keys,
+    sqlite_recovery,
     sqlite_retention,
 )
 from interlock.store.rules import may_fuse
@@ -79,12 +82,16 @@ class SqliteStore:
         return self._writer.alone
 
     async def close(self) -> None:
-        """Write what waits, then let go of the file. What is still claimed then is orphaned."""
+        """Write what waits, then let go of the file. What is still claimed then is orphaned.
+
+        Where work goes on that was given up as unknown, its calls belong to this process until that ends.
+        """
         if self._is_closed:
             return
         self._is_closed = True
-        if self._writer.is_open:
-            await self._writer.write("leave", run=partial(self._desk.db.run, "delete_owner", self._desk.owner))
+        leave = partial(sqlite_recovery.leave, self._desk)
+        if self._writer.is_open and await self._writer.write("leave", run=leave):
+            self._desk.presence.remain()
         await self._writer.close()
         self._reader.close()
         self._desk.db.close()
@@ -96,10 +103,12 @@ class SqliteStore:
         """One consistent read, from memory as far as this process is alone."""
         self._writer.check()
         if not self._writer.alone:
-            return sqlite_calls.look_on_disk(self._reader, look=look)
+            return sqlite_calls.look_on_disk(self._reader, look=look, presence=self._desk.presence)
         books = self._desk.books
         run = None if look.run is None else books.runs[look.tenant, look.run]
-        prior = None if look.key is None else sqlite_calls.prior(self._reader, look=look)
+        prior = None
+        if look.key is not None:
+            prior = sqlite_calls.prior(self._reader, look=look, presence=self._desk.presence)
         return make_seen(prior, run, tuple([books.usage[scope] for scope in look.scopes]))
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
@@ -120,8 +129,8 @@ class SqliteStore:
 
     # --- approvals ----------------------------------------------------------------------------------------------------
 
-    async def ask(self, asking: Asking) -> tuple[Approval, Receipt]:
-        """Store the question, or find the identical one that is still pending."""
+    async def ask(self, asking: Asking) -> tuple[Approval, Receipt | None]:
+        """Store the question, or find the identical one that is still pending, and then write nothing."""
         return await self._writer.write("ask", run=partial(sqlite_approvals.ask, self._desk, asking=asking))
 
     async def approval(self, tenant: str, approval_id: str) -> tuple[Approval, StoredOperation] | None:
@@ -143,17 +152,22 @@ class SqliteStore:
     async def open_calls(self, tenant: str | None = None) -> tuple[OpenCall, ...]:
         """Every claimed or unknown call on the disk, oldest first."""
         self._writer.check()
-        return sqlite_calls.open_calls(self._reader, tenant=tenant, presence=self._desk.presence)
+        return sqlite_recovery.open_calls(self._reader, tenant=tenant, presence=self._desk.presence)
 
     async def find(self, tenant: str, operation_id: str) -> OpenCall | None:
         """One claimed, unknown or settled call; waits for the writes that were handed over before."""
-        run = partial(sqlite_calls.find, self._desk, place=(tenant, operation_id))
+        run = partial(sqlite_recovery.find, self._desk, place=(tenant, operation_id))
         return await self._writer.write("find", run=run)
 
     async def take_over(self, found: OpenCall, event: Event) -> Claim | None:
         """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster."""
-        run = partial(sqlite_calls.take_over, self._desk, found=found, event=event)
+        run = partial(sqlite_recovery.take_over, self._desk, found=found, event=event)
         return await self._writer.write("take_over", run=run)
+
+    async def work_ended(self, claim: Claim, event: Event) -> Receipt:
+        """Record what came late of work that went on; nobody is at it any more."""
+        run = partial(sqlite_recovery.work_ended, self._desk, claim=claim, event=event)
+        return await self._writer.write("work_ended", run=run)
 
     # --- catalogue and policies ---------------------------------------------------------------------------------------
 
@@ -215,6 +229,15 @@ class SqliteStore:
         if self._writer.alone:
             found |= {scope: each for scope, each in self._desk.books.usage.items() if scope.tenant == tenant}
         return tuple(sorted(found.items()))
+
+    async def keys(self) -> KeyMark | None:
+        """The mark of the keys that it was first opened with; None while it has none."""
+        self._writer.check()
+        return sqlite_keys.found(self._reader)
+
+    async def keep_keys(self, mark: KeyMark) -> KeyMark:
+        """Remember these keys, unless it has some already; the mark that it has from now on."""
+        return await self._writer.write("keep_keys", run=partial(sqlite_keys.keep, self._desk.db, mark=mark))
 
     async def purge(self, before_us: int) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""

@@ -15,16 +15,15 @@ from interlock.core.chain import Receipt
 from interlock.core.decision import Prior
 from interlock.core.effect import CallState
 from interlock.core.frozen import maker
-from interlock.core.journal import Event
 from interlock.core.labels import NO_LABELS, Labels
-from interlock.ports import Claim, Entry, Intent, Look, NotClaimed, OpenCall, Seen, Settlement, StoredOperation
+from interlock.ports import Claim, Entry, Intent, Look, NotClaimed, Seen, Settlement
 from interlock.store.books import kept_while_unknown
 from interlock.store.locks import Presence
 from interlock.store.rows import read_holds, read_labels, write_holds, write_labels
 from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, settled_state
 from interlock.store.sqlite_approvals import stored_approval, use_approvals
 from interlock.store.sqlite_books import stored_run, stored_usage
-from interlock.store.sqlite_db import Db, Row
+from interlock.store.sqlite_db import Db
 from interlock.store.sqlite_desk import Desk, Place, Standing
 
 make_claim = maker(Claim)
@@ -118,17 +117,26 @@ def join_ceiling(desk: Desk, *, intent: Intent) -> None:
 
 
 def _continue(desk: Desk, *, intent: Intent, approval: Approval | None) -> Claim | NotClaimed:
-    """Take the unknown call that holds the key under a new fence; it keeps its hold."""
-    tenant, continued = intent.operation.tenant, intent.continues or ""
-    if desk.db.one("select_continued", tenant, continued) != (CallState.UNKNOWN, intent.operation.key):
+    """Take the unknown call that holds the key under a new fence. What it held is used up; the repeat holds anew."""
+    place = (intent.operation.tenant, intent.continues or "")
+    row = desk.db.one("select_continued", *place)
+    if row is None or row[:2] != (CallState.UNKNOWN, intent.operation.key) or desk.presence.is_alive(row[2]):
         return NotClaimed.KEY
-    taken = _claim_again(desk, place=(tenant, continued))
+    held = read_holds(row[3])
+    desk.books.load(held)
+    if desk.books.fitting(intent.reservations) is None:
+        return NotClaimed.BUDGET
+    taken = claim_again(desk, place=place)
+    desk.db.run("hold_again", write_holds(intent.reservations), *place)
     _finish_claim(desk, intent=intent, approval=approval)
+    desk.books.use_up(held)
+    desk.books.exchange((), kept=intent.reservations)
     join_ceiling(desk, intent=intent)
     return taken
 
 
-def _claim_again(desk: Desk, *, place: Place) -> Claim:
+def claim_again(desk: Desk, *, place: Place) -> Claim:
+    """Take a call under a new fence, its hold kept."""
     tenant, operation_id = place
     row = desk.db.one("claim_again", desk.owner, tenant, operation_id)
     if row is None:
@@ -159,11 +167,28 @@ def _insert_claimed(desk: Desk, *, intent: Intent) -> bool:
 def _insert(desk: Desk, *, intent: Intent, settled: _Settled | None) -> None:
     operation = intent.operation
     desk.db.run(
-        "insert_call", operation.tenant, operation.id, CallState.CLAIMED if settled is None else settled.state,
-        desk.owner, intent.at_us, intent.at_us + intent.lifetime_us, None if settled is None else settled.at_us,
-        operation.key is not None, operation.key, operation.run, operation.task, operation.tool, operation.source,
-        operation.version, operation.spec_digest, operation.digest, operation.model_digest, operation.principal,
-        operation.call_id, operation.repeatable, write_holds(intent.reservations) if settled is None else None,
+        "insert_call",
+        operation.tenant,
+        operation.id,
+        CallState.CLAIMED if settled is None else settled.state,
+        desk.owner,
+        intent.at_us,
+        intent.at_us + intent.lifetime_us,
+        None if settled is None else settled.at_us,
+        operation.key is not None,
+        operation.key,
+        operation.run,
+        operation.task,
+        operation.tool,
+        operation.source,
+        operation.version,
+        operation.spec_digest,
+        operation.digest,
+        operation.model_digest,
+        operation.principal,
+        operation.call_id,
+        operation.repeatable,
+        write_holds(intent.reservations) if settled is None else None,
         None if settled is None else write_labels(settled.labels),
         desk.db.seal.seal(operation.sealed, context=_context(operation.tenant, operation.id)),
         None if settled is None else _seal(desk.db, place=(operation.tenant, operation.id), data=settled.observation),
@@ -189,14 +214,21 @@ def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Rece
         state = settled_state(standing.state, what=settlement.what)
     if standing is None or state is None:
         return None
-    kept = kept_while_unknown(standing.holds) if state is CallState.UNKNOWN else None
+    kept = kept_while_unknown(standing.holds, spent=settlement.spent) if state is CallState.UNKNOWN else None
     desk.books.load(standing.holds)
     desk.db.run(
-        "settle_call", state, settlement.at_us, write_holds(kept or ()), write_labels(settlement.labels),
-        _seal(desk.db, place=place, data=settlement.observation), standing.rowid,
+        "settle_call",
+        state,
+        settlement.at_us,
+        write_holds(kept or ()),
+        write_labels(settlement.labels),
+        _seal(desk.db, place=place, data=settlement.observation),
+        standing.rowid,
     )
     if state is CallState.RELEASED:
         desk.db.run("give_key_back", standing.rowid)
+    elif state is CallState.UNKNOWN and not settlement.goes_on:
+        desk.db.run("be_nobodys", standing.rowid)
     receipt = desk.chain.append(settlement.event)
     desk.claimed.pop(place, None)
     if kept is None:
@@ -246,76 +278,34 @@ def _join_run(desk: Desk, *, place: Place, run: str | None, labels: Labels) -> N
 # --- reads ------------------------------------------------------------------------------------------------------------
 
 
-def look_on_disk(db: Db, *, look: Look) -> Seen:
+def look_on_disk(db: Db, *, look: Look, presence: Presence) -> Seen:
     """One consistent read that asks no memory: another process may have written."""
     with db.one_moment():
         run = None if look.run is None else stored_run(db, key=(look.tenant, look.run))
-        return Seen(prior(db, look=look), run, tuple(stored_usage(db, scope=scope) for scope in look.scopes))
+        usage = tuple(stored_usage(db, scope=scope) for scope in look.scopes)
+        return Seen(prior(db, look=look, presence=presence), run, usage)
 
 
-def prior(db: Db, *, look: Look) -> Prior | None:
+def prior(db: Db, *, look: Look, presence: Presence) -> Prior | None:
     """The call that has the key."""
     row = None if look.key is None else db.one("select_prior", look.tenant, look.key)
     if row is None:
         return None
-    operation_id, tool, model_digest, name, sealed, at_us, settled_us, until_us, labels = row
+    operation_id, tool, model_digest, name, owner, sealed, at_us, settled_us, until_us, labels = row
     state = CallState(name)
     if is_key_over(state, until_us=until_us, at_us=look.at_us):
         return None
-    observation = _open(db, place=(look.tenant, operation_id), sealed=sealed)
+    observation = open_sealed(db, place=(look.tenant, operation_id), sealed=sealed)
     done_us = at_us if settled_us is None else settled_us
-    return Prior(operation_id, tool, model_digest, state, observation, done_us, read_labels(labels))
-
-
-def find(desk: Desk, *, place: Place) -> OpenCall | None:
-    """One call, wherever it stands."""
-    intent = desk.fused.get(place)
-    if intent is not None:
-        return OpenCall(intent.operation, CallState.CLAIMED, FIRST_FENCE, intent.at_us, orphaned=False)
-    row = desk.db.one("select_call", *place)
-    return None if row is None else _open_call(desk.db, row=row, presence=desk.presence)
-
-
-def open_calls(db: Db, *, tenant: str | None, presence: Presence) -> tuple[OpenCall, ...]:
-    """Every claimed or unknown call, oldest first."""
-    rows = db.named("select_open_calls", {"tenant": tenant})
-    return tuple(_open_call(db, row=row, presence=presence) for row in rows)
-
-
-def take_over(desk: Desk, *, found: OpenCall, event: Event) -> Claim | None:
-    """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster, or its owner lives."""
-    place = (found.operation.tenant, found.operation.id)
-    row = desk.db.one("select_open_claim", *place)
-    if row is None or row[:2] != (found.state, found.fence):
-        return None
-    if found.state is not CallState.UNKNOWN and (found.state.is_final or desk.presence.is_alive(row[2])):
-        return None
-    taken = _claim_again(desk, place=place)
-    desk.chain.append(event)
-    return taken
-
-
-def _open_call(db: Db, *, row: Row, presence: Presence) -> OpenCall:
-    (
-        tenant, operation_id, name, fence, owner, at_us, key, run, task, tool, source, version, spec_digest, digest,
-        model_digest, principal, call_id, repeatable, operation_sealed, observation_sealed,
-    ) = row
-    place = (tenant, operation_id)
-    operation = StoredOperation(
-        operation_id, tenant, tool, source, version, spec_digest, digest, model_digest, principal, call_id,
-        _open(db, place=place, sealed=operation_sealed) or b"", key, run, task, bool(repeatable),
-    )
-    state = CallState(name)
-    orphaned = state is CallState.CLAIMED and not presence.is_alive(owner)
-    observation = _open(db, place=place, sealed=observation_sealed)
-    return OpenCall(operation, state, fence, at_us, orphaned, observation)
+    goes_on = state is CallState.UNKNOWN and presence.is_alive(owner)
+    return Prior(operation_id, tool, model_digest, state, observation, done_us, read_labels(labels), goes_on)
 
 
 def _seal(db: Db, *, place: Place, data: bytes | None) -> bytes | None:
     return None if data is None else db.seal.seal(data, context=_context(*place))
 
 
-def _open(db: Db, *, place: Place, sealed: bytes | None) -> bytes | None:
+def open_sealed(db: Db, *, place: Place, sealed: bytes | None) -> bytes | None:
     """Retention leaves an empty operation, which was never sealed."""
     return db.seal.open(sealed, context=_context(*place)) if sealed else sealed
 

@@ -39,8 +39,15 @@ CommitObserver = Callable[[str, tuple[str, ...]], None]
 
 # What one op may fail of without casting doubt on the others. An I/O error, or a defect, stops the writer.
 _OP_FAULTS: Final = (
-    InterlockError, apsw.ConstraintError, apsw.MismatchError, apsw.TooBigError,
-    ArithmeticError, AttributeError, LookupError, TypeError, ValueError,
+    InterlockError,
+    apsw.ConstraintError,
+    apsw.MismatchError,
+    apsw.TooBigError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
 )
 
 
@@ -107,10 +114,10 @@ class Writer:
         return await self._enqueue(name, run=run)
 
     async def close(self) -> None:
-        """Carry out what waits, then refuse everything."""
+        """Refuse everything that comes from now on, and carry out what waits."""
+        self._stop("the store is closed")
         while self._task is not None:
             await asyncio.wait([self._task])
-        self._stop("the store is closed")
         self._listen_no_more()
         self._thread.shutdown()
 

@@ -54,19 +54,22 @@ class BudgetContract(ContractTests):
         await store.settle(values.settlement(claim, spent=Amounts(tokens=7)))
         assert await usage_of(store, values=values) == Usage(Amounts(calls=1, tokens=7), NOTHING)
 
-    async def test_a_call_of_unknown_outcome_holds_all_but_its_place_among_those_that_run(
+    async def test_a_call_of_unknown_outcome_holds_what_was_spent_and_its_repeat_is_counted_like_any_other(
         self, *, store: Store, values: Values
     ) -> None:
         intent = replace(values.intent("k"), reservations=reserve(None, cost_micros=900))
         claim = await claimed(store, intent=intent)
-        await store.settle(values.settlement(claim, CallEvent.LOSE_OUTCOME))
-        kept = Usage(NOTHING, Amounts(calls=1, cost_micros=900))
-        assert await usage_of(store, values=values) == kept
+        await store.settle(values.settlement(claim, CallEvent.LOSE_OUTCOME, spent=Amounts(cost_micros=700)))
+        kept = Amounts(calls=1, cost_micros=700)
+        assert await usage_of(store, values=values) == Usage(NOTHING, kept)
         again = replace(values.intent("k", limit=1), continues=claim.operation_id)
-        second = await claimed(store, intent=again)
-        assert await usage_of(store, values=values) == kept
+        assert await store.claim(again) is NotClaimed.BUDGET
+        assert await usage_of(store, values=values) == Usage(NOTHING, kept)
+        second = await claimed(store, intent=replace(again, reservations=reserve(2, cost_micros=900)))
+        held = Amounts(calls=1, cost_micros=900, concurrent=1)
+        assert await usage_of(store, values=values) == Usage(kept, held)
         await store.settle(values.settlement(second, spent=Amounts(cost_micros=5)))
-        assert await usage_of(store, values=values) == Usage(Amounts(calls=1, cost_micros=5), NOTHING)
+        assert await usage_of(store, values=values) == Usage(Amounts(calls=2, cost_micros=705), NOTHING)
 
     async def test_what_is_proved_not_to_have_happened_counts_as_a_call_and_nothing_else(
         self, *, store: Store, values: Values

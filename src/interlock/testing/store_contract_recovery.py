@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from interlock.core.budget import NOTHING, Amounts, Usage
 from interlock.core.effect import CallEvent, CallState
-from interlock.ports import Claim
+from interlock.ports import Claim, NotClaimed
 from interlock.testing.store_contract_shared import ContractTests, Store, claimed, verified
 from interlock.testing.store_values import NOW_US, TENANT, Values
 
@@ -24,9 +24,10 @@ class RecoveryContract(ContractTests):
         await store.settle(values.settlement(claims[1], CallEvent.LOSE_OUTCOME))
         found = await store.open_calls()
         assert [(each.operation, each.state) for each in found] == [
-            (early.operation, CallState.UNKNOWN), (late.operation, CallState.CLAIMED),
+            (early.operation, CallState.UNKNOWN),
+            (late.operation, CallState.CLAIMED),
         ]
-        assert not any(each.orphaned for each in found)
+        assert [each.orphaned for each in found] == [True, False]
         assert await store.open_calls(TENANT) == found
         assert await store.open_calls("globex") == ()
 
@@ -62,6 +63,25 @@ class RecoveryContract(ContractTests):
         taken = await store.take_over(found, values.event())
         assert taken == replace(claim, fence=claim.fence + 1)
         assert await store.take_over(found, values.event()) is None
+
+    async def test_an_unknown_call_at_which_work_goes_on_belongs_to_its_process_until_that_has_ended(
+        self, *, store: Store, values: Values
+    ) -> None:
+        claim = await claimed(store, intent=values.intent("k"))
+        await store.settle(replace(values.settlement(claim, CallEvent.LOSE_OUTCOME), goes_on=True))
+        again = replace(values.intent("k"), continues=claim.operation_id)
+        assert await store.claim(again) is NotClaimed.KEY
+        await store.work_ended(replace(claim, fence=claim.fence + 1), values.event())
+        (found,) = await store.open_calls()
+        prior = (await store.look(values.look("k"))).prior
+        assert prior is not None
+        assert (found.orphaned, prior.goes_on) == (False, True)
+        assert (await store.work_ended(claim, values.event())).sequence == 4
+        (found,) = await store.open_calls()
+        prior = (await store.look(values.look("k"))).prior
+        assert prior is not None
+        assert (found.orphaned, prior.goes_on) == (True, False)
+        assert isinstance(await store.claim(again), Claim)
 
     async def test_a_read_in_memory_leaves_nothing_behind_that_nobody_releases(
         self, *, store: Store, values: Values

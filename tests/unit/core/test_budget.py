@@ -15,7 +15,6 @@ from interlock.core.budget import (
     Usage,
     exhausted,
     settled,
-    while_unknown,
 )
 
 SCOPE = ScopeKey("acme", ScopeKind.RUN, "r1")
@@ -111,10 +110,6 @@ def test_settling_keeps_the_count_and_frees_the_place() -> None:
     reserved = Amounts(rounds=1, calls=1, tokens=50, cost_micros=100, working_ms=1, concurrent=1)
     spent = Amounts(tokens=7, cost_micros=30, working_ms=12)
     assert settled(reserved, spent=spent) == Amounts(1, 1, 7, 30, 12, 0)
-
-
-def test_a_call_of_unknown_outcome_holds_all_but_its_place() -> None:
-    assert while_unknown(Amounts(calls=1, cost_micros=9, concurrent=1)) == Amounts(calls=1, cost_micros=9)
 
 
 @given(st.tuples(*[st.integers(0, 99)] * 6), st.tuples(*[st.integers(0, 99)] * 6))

@@ -29,9 +29,9 @@ def test_a_hold_is_exchanged_for_what_was_spent_and_leaves_nothing(books: Books)
     assert held is not None
     books.enter(held)
     assert books.fitting(holds) is None
-    kept = kept_while_unknown(holds)
+    kept = kept_while_unknown(holds, spent=Amounts(cost_micros=40, working_ms=2))
     books.exchange(holds, kept=kept)
-    assert books.usage[SCOPE].held == Amounts(calls=1, cost_micros=50)
+    assert books.usage[SCOPE].held == Amounts(calls=1, cost_micros=40, working_ms=2)
     books.settle(kept, spent=Amounts(1, 2, 3, 4, 5, 6))
     # Rounds and calls count as they were reserved, whatever is reported.
     assert books.usage[SCOPE] == Usage(Amounts(0, 1, 3, 4, 5, 0), NOTHING)

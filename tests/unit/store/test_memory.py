@@ -1,8 +1,10 @@
 """The store in memory: what it adds to the contract that it holds (tests/contract)."""
 
+from dataclasses import replace
+
 import pytest
 
-from interlock.core.effect import CallState
+from interlock.core.effect import CallEvent, CallState
 from interlock.core.journal import RECORD, AuditQuery
 from interlock.store.memory import MemoryStore
 from interlock.testing.store_contract_shared import claimed
@@ -11,6 +13,12 @@ from interlock.testing.store_values import NOW_US, TENANT, Values
 
 async def test_abandoned_calls_are_orphaned_as_if_their_process_had_died() -> None:
     store, values = MemoryStore(), Values()
+    unknown = values.settlement(await claimed(store, intent=values.intent()), CallEvent.LOSE_OUTCOME)
+    await store.settle(replace(unknown, goes_on=True))
+    assert [each.orphaned for each in await store.open_calls()] == [False]
+    store.abandon()
+    assert [(each.state, each.orphaned) for each in await store.open_calls()] == [(CallState.UNKNOWN, True)]
+    await store.settle(values.settlement(unknown.claim))
     await claimed(store, intent=values.intent())
     store.abandon()
     (found,) = await store.open_calls()

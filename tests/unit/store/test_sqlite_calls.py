@@ -8,7 +8,7 @@ import pytest
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.effect import CallEvent, CallState
 from interlock.ports import Claim
-from interlock.store import sqlite_calls
+from interlock.store import sqlite_calls, sqlite_recovery
 from interlock.store.sqlite_desk import Desk
 from interlock.testing.store_values import DAY_US, NOW_US, SCOPE, TENANT, Values
 
@@ -63,7 +63,7 @@ def test_a_read_in_memory_is_one_row_when_it_ends(desk: Desk, what: CallEvent) -
     assert desk.db.one("select_last_call") == (0,)
     assert sqlite_calls.settle(desk, settlement=values.settlement(taken, what)) is not None
     assert desk.fused == {}
-    found = sqlite_calls.find(desk, place=(TENANT, taken.operation_id))
+    found = sqlite_recovery.find(desk, place=(TENANT, taken.operation_id))
     assert found is not None
     assert found.state is (CallState.SUCCEEDED if what is CallEvent.SUCCEED else CallState.UNKNOWN)
     desk.books.write(desk.db, fused=())
