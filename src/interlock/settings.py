@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import cast
 
-from interlock.core.budget import Limits
+from interlock.core.budget import Limit, Limits
+from interlock.core.errors import SettingsInvalid
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How one gate behaves. Times say their unit; a value that cannot be used raises `SettingsInvalid` at opening.
+    """How one gate behaves. Times say their unit; a value that cannot be used raises `SettingsInvalid` at once.
 
     - `environment`: what policies see as `context.environment`, such as `production`.
-    - `limits`: budgets; absent means unlimited, zero means none.
+    - `limits`: budgets, as `Limits` or any collection of `Limit`; absent means unlimited, zero means none.
     - `deadline_ms`: the deadline of a call whose caller gives none.
     - `facts_timeout_ms`: how long facts from outside may take before a policy that reads them denies.
     - `threads_max`: how many synchronous tools may run at once.
@@ -28,3 +31,26 @@ class Settings:
     threads_max: int = 32
     secrets: tuple[str, ...] = ()
     tenant: str = "default"
+
+    def __post_init__(self) -> None:
+        given: object = self.limits
+        limits = given if isinstance(given, Limits) else Limits(cast(tuple[Limit, ...], given))
+        object.__setattr__(self, "limits", limits)
+        object.__setattr__(self, "secrets", _texts(self.secrets))
+        for name in ("environment", "tenant"):
+            _refuse_unless(name, getattr(self, name), kind=str, wanted="a text that is not empty")
+        for name in ("deadline_ms", "facts_timeout_ms", "threads_max"):
+            _refuse_unless(name, getattr(self, name), kind=int, wanted="a whole number from 1")
+
+
+def _refuse_unless(name: str, value: object, *, kind: type[str] | type[int], wanted: str) -> None:
+    if not isinstance(value, kind) or isinstance(value, bool) or not value or (isinstance(value, int) and value < 0):
+        raise SettingsInvalid(f"settings: {name} must be {wanted}, not {value!r}")
+
+
+def _texts(given: object) -> tuple[str, ...]:
+    """A single text is not a collection of its letters; the values themselves are not told."""
+    found = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (None,)
+    if not all(isinstance(each, str) for each in found):
+        raise SettingsInvalid("settings: secrets must be a collection of texts")
+    return tuple(map(str, found))

@@ -15,7 +15,6 @@ from typing import NamedTuple, TypeVar
 from interlock.core.errors import SettingsInvalid
 from interlock.core.frozen import frozen
 
-
 E = TypeVar("E", bound=StrEnum)
 
 

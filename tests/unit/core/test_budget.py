@@ -1,5 +1,7 @@
 """A limit of N allows exactly N, whatever it counts, and no order of calls goes past it."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,6 +10,7 @@ from interlock.core.budget import (
     NOTHING,
     Amounts,
     Limit,
+    Limits,
     Reservation,
     ScopeKey,
     ScopeKind,
@@ -16,6 +19,7 @@ from interlock.core.budget import (
     exhausted,
     settled,
 )
+from interlock.core.errors import SettingsInvalid
 
 SCOPE = ScopeKey("acme", ScopeKind.RUN, "r1")
 
@@ -115,3 +119,31 @@ def test_settling_keeps_the_count_and_frees_the_place() -> None:
 @given(st.tuples(*[st.integers(0, 99)] * 6), st.tuples(*[st.integers(0, 99)] * 6))
 def test_adding_and_taking_away_is_by_unit(one: tuple[int, ...], two: tuple[int, ...]) -> None:
     assert Amounts(*one).plus(Amounts(*two)).minus(Amounts(*two)) == Amounts(*one)
+
+
+def test_scope_and_unit_may_be_given_as_text() -> None:
+    assert Limit("run_tool", "calls", 3) == Limit(ScopeKind.RUN_TOOL, Unit.CALLS, 3)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (("tol", "calls", 3), "scope is one of run, agent, "),
+        (("tool", "call", 3), "unit is one of rounds, calls, "),
+        (("tool", None, 3), "unit is one of"),
+        (("tool", "calls", "3"), "amount is a whole number from 0"),
+        (("tool", "calls", -1), "amount is a whole number from 0"),
+        (("tool", "calls", True), "amount is a whole number from 0"),
+        (("tool", "calls", 3, 1.5), "window_s is a whole number from 0"),
+    ],
+)
+def test_a_limit_that_cannot_hold_is_refused_where_it_is_written(given: tuple[Any, ...], says: str) -> None:
+    with pytest.raises(SettingsInvalid, match=says):
+        Limit(*given)
+
+
+def test_limits_hold_limits_from_any_collection_and_nothing_else() -> None:
+    limit = Limit(ScopeKind.RUN, Unit.CALLS, 3)
+    assert Limits([limit]) == Limits((limit,))  # type: ignore[arg-type]
+    with pytest.raises(SettingsInvalid, match="limits hold limits"):
+        Limits((("run", "calls", 3),))  # type: ignore[arg-type]
