@@ -2,19 +2,21 @@
 
 import asyncio
 import selectors
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import propose
 from interlock.core.operation import Operation
+from interlock.core.redaction import Redactor
 from interlock.core.tool_compile import compile_tool
 from interlock.declare import Declared
 from interlock.ports import Invocation
 from interlock.runners.python import PythonRunner
 
 ALICE = Principal("acme", "alice")
+PLAIN = Redactor()
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
@@ -95,9 +97,9 @@ def invocation_of(
     return Invocation(operation, "op-1", operation.key or "", 7, deadline_s, dict(secrets or {}))
 
 
-def runner_of(*tools: Declared[..., Any], redact: Callable[[str], str] = str) -> PythonRunner:
+def runner_of(*tools: Declared[..., Any], redactor: Redactor = PLAIN) -> PythonRunner:
     """A runner that those tools are bound to."""
-    runner = PythonRunner(redact=redact)
+    runner = PythonRunner(redactor=redactor)
     for each in tools:
         runner.bind(each.spec(), functions=each.functions)
     return runner

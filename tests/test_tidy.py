@@ -78,6 +78,7 @@ BANS = bans.Bans(
         "src/interlock/runtime/gate.py": "whatever happens to a call, it ends in one observation",
         "src/interlock/runtime/execute.py": "a host's source of credentials may raise anything; then nothing runs",
         "src/interlock/runtime/look.py": "a host may raise anything; what is missing denies",
+        "src/interlock/core/arguments.py": "reading a mapping runs its own code, which may raise anything",
         "src/interlock/core/policy_slice.py": "an engine that breaks, panics included, must not allow",
         "src/interlock/core/schema_library.py": "a panic of the validator library is no Exception",
         "src/interlock/runners/": "a tool may raise anything; it becomes an outcome here",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock import Context, Host, ToolCall, ToolFault, tool
+from interlock import Context, Host, Labels, Result, Source, ToolCall, ToolFault, tool
 from interlock.core.canonical import canonical
 from interlock.core.decision import Deny
 from interlock.core.observation import Observation
@@ -37,7 +37,20 @@ def leaky() -> list[AnyTool]:
         """Keep a text."""
         return f"kept {text}"
 
-    return [tell, keep]
+    @tool(effect="write", name="file", key=["name"], secrets=["token"], resource=("Doc", "name"))
+    async def file(name: str, context: Context) -> dict[str, str]:
+        """File it, and say too much beside the result."""
+        told = f"{context.secrets['token']} and {PLANTED}"
+        return Result(  # type: ignore[return-value]
+            {},
+            resource_version=told,
+            data_version=told,
+            labels=Labels(origins=frozenset({told})),
+            sources=(Source(told, told),),
+            open_items=(told,),
+        )
+
+    return [tell, keep, file]
 
 
 async def act(path: str, *, seal: bytes | None) -> str:
@@ -49,6 +62,9 @@ async def act(path: str, *, seal: bytes | None) -> str:
         said += await gate.call_many(calls, principal=ALICE)
         said.append(await gate.call(ToolCall("c2", "keep", f'{{"name": "{PLANTED}"'), principal=ALICE, task="t"))
         said.append(await gate.call(ToolCall("c2", f"keep{PLANTED}", "{}"), principal=ALICE, task="t"))
+        said.append(await gate.call(ToolCall("c2", f"{'k' * 120}{PLANTED}", "{}"), principal=ALICE, task="t"))
+        hopeful = ToolCall("c4", "file", {"name": PLANTED}, expectation="e" * 505 + PLANTED)
+        said += [await gate.call(hopeful, principal=ALICE, run="r1", task="t") for _ in range(2)]
         waiting = await gate.call(ToolCall("c3", "keep", {"name": "a", "text": PLANTED}), principal=ALICE, task="t")
         approval = str(waiting.approval_id)
         said += [waiting, await gate.approvals.show(approval, BOB)]
@@ -68,8 +84,8 @@ async def test_a_planted_secret_is_in_no_observation_record_approval_or_log(
         said = await act(gate_path, seal=None)
     for secret in (CREDENTIAL, PLANTED):
         assert secret not in caplog.text
-        lines = [line for line in said.splitlines() if secret in line]
-        assert not [line for line in lines if "There is no tool named" not in line]
+        assert secret not in said
+        assert secret[:7] not in said
 
 
 @pytest.mark.requirement("EXEC-8", "OBS-5")
@@ -87,6 +103,17 @@ def found(folder: Path) -> list[str]:
         for secret in (CREDENTIAL, PLANTED)
         if secret.encode() in each.read_bytes()
     ]
+
+
+@pytest.mark.requirement("OBS-5")
+async def test_labels_that_a_handler_makes_of_a_secret_are_not_stored_with_it(tmp_path: Path) -> None:
+    path = tmp_path / "gate.db"
+    host = Host(secrets=FakeSecrets({"token": CREDENTIAL}), seal=KEY)
+    async with opened(str(path), leaky(), ASKS, host=host, secrets=(PLANTED,)) as gate:
+        seen = await gate.call(ToolCall("c1", "file", {"name": "a"}), principal=ALICE, run="r1", task="t")
+        assert seen.labels is not None
+        assert seen.labels.origins == {"[redacted] and [redacted]"}
+    assert found(tmp_path) == []
 
 
 @pytest.mark.requirement("EXEC-8", "OBS-5")

@@ -54,7 +54,7 @@ def parse_arguments(
     if raw is None:
         return {}
     try:
-        value = _read_text(raw, limits) if isinstance(raw, str | bytes) else _Copy(limits).root(raw)
+        value = _read_text(raw, limits) if isinstance(raw, str | bytes) else _copied(raw, limits)
     except _Refused as refusal:
         return Unparsed(str(refusal))
     except RecursionError:
@@ -64,6 +64,15 @@ def parse_arguments(
     if type(value) is not dict:
         return Unparsed(f"The arguments must be a JSON object, not {_kind(value)}.", not_an_object=True)
     return value
+
+
+def _copied(raw: object, limits: ArgumentLimits) -> Json:
+    try:
+        return _Copy(limits).root(raw)
+    except (_Refused, RecursionError):
+        raise
+    except Exception:  # noqa: BLE001 - a mapping is a host's object: reading it runs code that may raise anything
+        raise _Refused("The arguments could not be read.") from None
 
 
 def _read_text(raw: str | bytes, limits: ArgumentLimits) -> Json:

@@ -121,14 +121,19 @@ class ToolCall:
 _UNSTORABLE = re.compile("[\\x00\\ud800-\\udfff]")
 
 
+def is_storable(text: str) -> bool:
+    """Whether the text can be recorded as it is: without NUL and halves of surrogate pairs."""
+    return (text.isascii() and "\0" not in text) or _UNSTORABLE.search(text) is None
+
+
+def storable(text: str) -> str:
+    """The text with U+FFFD where it cannot be recorded."""
+    return text if is_storable(text) else _UNSTORABLE.sub("\ufffd", text)
+
+
 def legible(call: ToolCall) -> ToolCall:
     """The same call with texts that can be recorded: NUL, and half of a surrogate pair, become U+FFFD."""
-    texts = f"{call.id}{call.name}{call.expectation or ''}"
-    if (texts.isascii() and "\0" not in texts) or _UNSTORABLE.search(texts) is None:
+    if is_storable(f"{call.id}{call.name}{call.expectation or ''}"):
         return call
-    return replace(
-        call,
-        id=_UNSTORABLE.sub("\ufffd", call.id),
-        name=_UNSTORABLE.sub("\ufffd", call.name),
-        expectation=None if call.expectation is None else _UNSTORABLE.sub("\ufffd", call.expectation),
-    )
+    expectation = None if call.expectation is None else storable(call.expectation)
+    return replace(call, id=storable(call.id), name=storable(call.name), expectation=expectation)

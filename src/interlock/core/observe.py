@@ -13,11 +13,13 @@ from interlock.core.canonical import Json, canonical, decode
 from interlock.core.catalogue import Tool
 from interlock.core.decision import Deny, Replay
 from interlock.core.evidence import Evidence
+from interlock.core.freeze import arguments_of
 from interlock.core.frozen import frozen, maker
+from interlock.core.labels import Labels
 from interlock.core.observation import Observation, Problem, Status, from_bytes
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
-from interlock.core.redaction import Redactor
+from interlock.core.redaction import MASK, Redactor
 from interlock.core.refusals import BEFORE_DISPATCH, REFUSALS, Code
 from interlock.core.text import clean, clean_json
 from interlock.core.tool import OutputCheck
@@ -58,6 +60,10 @@ class Frame:
         """A tool's text beside its result: safe to show, and bounded."""
         return self.redactor.text(clean(text).text)[:WORDS_CHARS_MAX]
 
+    def origins(self, labels: Labels) -> Labels:
+        """The labels with their origins as words: they go where a result's labels go, to runs and to sinks."""
+        return replace(labels, origins=frozenset([self.words(each) for each in labels.origins]))
+
 
 def observe(operation: Operation, outcome: Outcome, frame: Frame) -> Observation:
     """The observation of an execution."""
@@ -74,16 +80,29 @@ def observe(operation: Operation, outcome: Outcome, frame: Frame) -> Observation
             assert_never(outcome)
 
 
-def refused(call_id: str, name: str, deny: Deny) -> Observation:
-    """The observation of a refusal; nothing ran."""
+def resource_shown(operation: Operation, redactor: Redactor, redact: frozenset[str]) -> str | None:
+    """The name of the resource as it may be shown: without secrets, and hidden where a field that names it is."""
+    if operation.resource is None:
+        return None
+    return _hidden_resource(operation, redact) or redactor.text(operation.resource.name)
+
+
+def _hidden_resource(operation: Operation, redact: frozenset[str]) -> str | None:
+    rule = operation.tool.spec.resource if redact else None
+    return f"{rule.type}/{MASK}" if rule is not None and not redact.isdisjoint(arguments_of(rule)) else None
+
+
+def refused(call_id: str, name: str, deny: Deny, *, redactor: Redactor) -> Observation:
+    """The observation of a refusal; nothing ran. A model may have put a secret into a name that it made up."""
     row = REFUSALS[deny.code]
+    details = redactor.json({**deny.details}) if deny.details else {}
     version = deny.tool.spec.version if deny.tool is not None and deny.code is not Code.TOOL_NOT_FOUND else ""
     return Observation(
         call_id=call_id,
-        tool=name[:128],
+        tool=redactor.text(name)[:128],
         version=version,
         status=Status.REFUSED,
-        error=Problem(deny.code, deny.message, deny.details),
+        error=Problem(deny.code, redactor.text(deny.message), details if isinstance(details, dict) else {}),
         retryable=row.retryable,
         retry_after_s=deny.retry_after_s,
         hint=row.next_step,
@@ -91,8 +110,8 @@ def refused(call_id: str, name: str, deny: Deny) -> Observation:
     )
 
 
-def waiting(operation: Operation, approval: Approval) -> Observation:
-    """The observation of a call that a person must approve first; nothing ran."""
+def waiting(operation: Operation, approval: Approval, *, resource: str | None) -> Observation:
+    """The observation of a call that a person must approve first; nothing ran. `resource` is its name as shown."""
     row = REFUSALS[Code.APPROVAL_REQUIRED]
     return Observation(
         call_id=operation.call.id,
@@ -101,7 +120,7 @@ def waiting(operation: Operation, approval: Approval) -> Observation:
         status=Status.WAITING,
         error=Problem(Code.APPROVAL_REQUIRED, row.says),
         operation_id=approval.operation_id,
-        resource=None if operation.resource is None else operation.resource.name,
+        resource=resource,
         approval_id=approval.id,
         expires_at_us=approval.expires_at_us,
         hint=row.next_step,
@@ -109,11 +128,16 @@ def waiting(operation: Operation, approval: Approval) -> Observation:
     )
 
 
-def replayed(operation: Operation, replay: Replay) -> Observation:
-    """The recorded observation, marked; its data withheld where today's policy does not let the caller see it."""
-    seen = from_bytes(replay.prior.observation or b"")
+def replayed(operation: Operation, replay: Replay, redactor: Redactor) -> Observation:
+    """The recorded observation, marked, and redacted as today's policy has it; no data for who may not see it today."""
+    seen, redact = from_bytes(replay.prior.observation or b""), replay.verdict.redact
     changes: dict[str, object] = {"call_id": operation.call.id, "replayed": True, "usage": {}}
-    return seen.changed(changes if replay.visible else changes | _withheld(seen))
+    if seen.resource is not None:
+        changes["resource"] = _hidden_resource(operation, redact) or seen.resource
+    if not replay.visible:
+        return seen.changed(changes | _withheld(seen))
+    data = None if seen.data_json is None else redactor.json_bytes(seen.data_json, named=redact)
+    return seen.changed(changes | {"data_json": data})
 
 
 def _withheld(seen: Observation) -> dict[str, object]:
@@ -129,14 +153,13 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
     spec = operation.tool.spec
     data, removed = _cleaned(outcome.data)
     produced = outcome.produced
-    labels = produced.labels or spec.labels
+    labels = spec.labels if produced.labels is None else frame.origins(produced.labels)
     if labels is not spec.labels and not labels.within(spec.labels):
         return _plain(operation, Status.FAILED, Problem(Code.OUTPUT_INVALID, ABOVE_CEILING), frame=frame)
     fits = _fits(operation.tool, data)
     if not fits and spec.output_check is OutputCheck.STRICT:
         return _plain(operation, Status.FAILED, Problem(Code.OUTPUT_INVALID, UNFIT), frame=frame)
-    marked = frozenset([f"/{name}" for name in frame.redact]) if frame.redact else frame.redact
-    data = frame.redactor.json_bytes(data, marked=marked)
+    data = frame.redactor.json_bytes(data, named=frame.redact)
     truncated = len(data) if len(data) > spec.output_bytes_max else None
     if truncated is not None:
         data = _shortened(data, spec.output_bytes_max)
@@ -149,8 +172,8 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         status=status,
         data_json=data,
         operation_id=frame.operation_id,
-        resource=None if operation.resource is None else operation.resource.name,
-        resource_version=produced.resource_version,
+        resource=resource_shown(operation, frame.redactor, frame.redact),
+        resource_version=produced.resource_version and frame.words(produced.resource_version),
         evidence=_evidence(operation, produced, frame),
         labels=labels,
         truncated=truncated,
@@ -184,7 +207,7 @@ def _plain(operation: Operation, status: Status, problem: Problem, *, frame: Fra
         status=status,
         error=problem,
         operation_id=frame.operation_id,
-        resource=None if operation.resource is None else operation.resource.name,
+        resource=resource_shown(operation, frame.redactor, frame.redact),
         executed_at_us=None if status is Status.REFUSED else frame.at_us,
         usage=frame.usage,
         hint=row.next_step,
@@ -237,7 +260,7 @@ def _evidence(operation: Operation, produced: Produced, frame: Frame) -> Evidenc
         rule.scope,
         sources,
         produced.data_time_us,
-        produced.data_version,
+        produced.data_version and frame.words(produced.data_version),
     )
 
 

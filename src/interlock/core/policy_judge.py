@@ -91,6 +91,8 @@ class Judge:
         self._effects = {each.id: each.permit for each in self._policies.values()}
         self._evaluate = evaluate
         self._digest = bench.digest
+        # A denial names all that a permit could: its record shows no more than that of a call that is let through.
+        self._named = redacted_by(self._policies.values())
         self._verdicts: dict[View, Verdict] = {}
         self._visible: dict[View, Visibility] = {}
         self._keeps = not self.projection.reads_time
@@ -152,7 +154,7 @@ class Judge:
             return self._deny(self._refusal(satisfied), policies=satisfied)
         policies = [self._policies[each] for each in satisfied]
         asks = [each.terms.requirement for each in policies if each.terms.requirement is not None]
-        redact = frozenset[str]().union(*[each.terms.redact for each in policies])
+        redact = redacted_by(policies)
         names = ", ".join(satisfied)
         digest = self._digest
         if not asks:
@@ -160,7 +162,7 @@ class Judge:
         return Verdict(Answer.ASK, satisfied, digest, _sum(asks), redact, f"{names}: a person must approve")
 
     def _deny(self, reason: str, *, policies: tuple[str, ...] = ()) -> Verdict:
-        return Verdict(Answer.DENY, policies, self._digest, reason=reason)
+        return Verdict(Answer.DENY, policies, self._digest, redact=self._named, reason=reason)
 
     def _refusal(self, forbids: Sequence[str]) -> str:
         if not forbids:
@@ -188,6 +190,11 @@ class Judge:
 def enforced(policies: Iterable[Policy]) -> tuple[Policy, ...]:
     """Those that decide."""
     return tuple(policy for policy in policies if policy.mode is Mode.ENFORCE)
+
+
+def redacted_by(policies: Iterable[Policy]) -> frozenset[str]:
+    """The fields that these policies have redacted, together."""
+    return frozenset[str]().union(*[each.terms.redact for each in policies])
 
 
 def _trace(policy: Policy, outcome: Outcome) -> PolicyTrace:

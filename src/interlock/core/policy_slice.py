@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from interlock.core.call import LIBRARY, Origin, Principal
 from interlock.core.policy_compile import Policy, digest_of
-from interlock.core.policy_judge import Bench, Judge, Judges, enforced
+from interlock.core.policy_judge import Bench, Judge, Judges, enforced, redacted_by
 from interlock.core.policy_schema import OpenTypes
 from interlock.core.policy_terms import Answer, Explanation, PolicyRequest, PolicyTrace, Verdict, Visibility
 from interlock.core.tool import SHARED, ToolSpec
 
 
 class PolicySlice:
-    """`digest` changes with the enforced policies.
+    """`digest` changes with the enforced policies. `redact` names all fields that one of them may have redacted.
 
     `facts` names the outside facts that are read; `reads_arguments`, `reads_run`, `reads_time` and `reads_resource` say
     what else a decision depends on: a claim guards the run's version where `reads_run`.
@@ -32,6 +32,7 @@ class PolicySlice:
         self.spec = spec
         self.tenant = tenant
         self.digest = digest_of(policies)
+        self.redact = redacted_by(decisive)
         bench = Bench(spec, tenant, open_types, self.digest)
         self._judge = judges.judge(decisive, bench=bench)
         self._trial = judges.judge(policies, bench=bench) if len(decisive) < len(policies) else None
@@ -86,7 +87,7 @@ class PolicySlice:
             return self._deny(f"policy_unavailable: the policy engine gave no usable answer ({type(fault).__name__})")
 
     def _deny(self, reason: str) -> Verdict:
-        return Verdict(Answer.DENY, (), self.digest, reason=reason)
+        return Verdict(Answer.DENY, (), self.digest, redact=self.redact, reason=reason)
 
     def _foreign(self, request: PolicyRequest) -> str:
         if self._foreign_tenant(request.principal):
@@ -116,4 +117,6 @@ def _let_go(fault: BaseException) -> None:
 
 
 def _same(one: Verdict, other: Verdict) -> bool:
-    return (one.answer, one.requirement, one.redact) == (other.answer, other.requirement, other.redact)
+    if (one.answer, one.requirement) != (other.answer, other.requirement):
+        return False
+    return one.answer is Answer.DENY or one.redact == other.redact

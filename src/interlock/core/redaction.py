@@ -17,6 +17,7 @@ import re2
 from interlock.core.canonical import Json, canonical, decode
 from interlock.core.redaction_known import SECRET_CHARS_MIN, checked, known
 from interlock.core.redaction_marks import MASK, marked_pointers, marks_tree, mask_marked, needles
+from interlock.core.redaction_names import mask_named, name_needles
 from interlock.core.redaction_patterns import NOTHING, STANDARD, Confirm, Vocabulary, expressions, is_secret_name
 from interlock.core.text import free_key
 
@@ -93,15 +94,30 @@ class Redactor:
             value = mask_marked(value, marks_tree(marked))
         return self._walk(value, 0) if self._may_hold_secret(value) else value
 
-    def json_bytes(self, data: bytes, *, marked: frozenset[str] = frozenset()) -> bytes:
-        """The same for canonical JSON; the same object where there is no secret. What is not JSON is masked whole."""
-        if not (self._hits(data) or b"\\u" in data or (marked and _has_any(needles(marked), data))):
+    def finds_nothing(self, data: bytes) -> bool:
+        """Whether there is surely no secret in these bytes of JSON or text: one search instead of one for each part."""
+        return not self._hits(data) and b"\\u" not in data
+
+    def json_bytes(
+        self, data: bytes, *, marked: frozenset[str] = frozenset(), named: frozenset[str] = frozenset()
+    ) -> bytes:
+        """The same for canonical JSON; the same object where there is no secret. What is not JSON is masked whole.
+
+        `named` holds names of fields that are masked wherever they stand.
+        """
+        if not (
+            self._hits(data)
+            or b"\\u" in data
+            or (marked and _has_any(needles(marked), data))
+            or (named and _has_any(name_needles(named), data))
+        ):
             return data
         try:
             value = decode(data)
         except (ValueError, RecursionError):
             return orjson.dumps(MASK)
-        redacted = self._walk(mask_marked(value, marks_tree(marked)), 0)
+        masked = mask_marked(value, marks_tree(marked))
+        redacted = self._walk(mask_named(masked, named) if named else masked, 0)
         return data if redacted is value else canonical(redacted)
 
     def _may_hold_secret(self, value: Json) -> bool:

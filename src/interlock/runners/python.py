@@ -19,6 +19,7 @@ from interlock.core.frozen import frozen, maker
 from interlock.core.functions import Functions
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Succeeded
+from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec, spec_digest
@@ -56,11 +57,12 @@ class Bound:
 class PythonRunner:
     """Runs the functions bound to it, by the digest of the spec that they were declared for.
 
-    `redact` cleans the text of a stack trace before it goes to the log `interlock.tools`, the only place it goes to.
+    `redactor` cleans a stack trace before it goes to the log `interlock.tools`, the only place it goes to; it is told
+    the credentials that the call was given.
     """
 
-    def __init__(self, *, redact: Callable[[str], str], threads: Threads | None = None) -> None:
-        self._redact = redact
+    def __init__(self, *, redactor: Redactor, threads: Threads | None = None) -> None:
+        self._redactor = redactor
         self._threads = threads or Threads()
         self._bound: dict[str, Bound] = {}
 
@@ -174,8 +176,7 @@ class PythonRunner:
         if isinstance(fault, Misfit):
             message = f"{fault} is not what the code of {spec.name} takes."
             return Failed(Code.TOOL_ARGUMENT_INVALID, message, nothing_happened=True)
-        text = "".join(traceback.format_exception(fault))
-        for secret in invocation.secrets.values():
-            text = text.replace(secret, "[redacted]") if secret else text
-        LOG.error("%s, operation %s: %s", spec.name, invocation.operation_id, self._redact(text))
+        redactor = self._redactor.with_secrets(invocation.secrets.values())
+        trace = redactor.text("".join(traceback.format_exception(fault)))
+        LOG.error("%s, operation %s: %s", spec.name, invocation.operation_id, trace)
         return failure_of(fault, spec=spec)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from interlock.core.admission import admit
 from interlock.core.batch import FREE, Member, Place, member, places
 from interlock.core.call import Caller, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Deny, propose
 from interlock.core.frozen import frozen
 from interlock.core.observation import Observation, Status
-from interlock.core.operation import Operation
 from interlock.core.refusals import Code
 from interlock.core.view import View
 from interlock.runtime.gate import Gate
@@ -79,10 +79,13 @@ def _places(calls: Sequence[ToolCall], callers: Sequence[Caller], *, catalogue: 
     tools = [catalogue.find(each.principal.tenant, call.name) for call, each in zip(calls, callers, strict=True)]
     if not any(tool is not None and (tool.spec.effect.is_effect or tool.spec.depends_on) for tool in tools):
         return [FREE] * len(calls)
-    return places([_member(propose(call, each, catalogue)) for call, each in zip(calls, callers, strict=True)])
+    return places([_member(call, each, catalogue) for call, each in zip(calls, callers, strict=True)])
 
 
-def _member(operation: Operation | Deny) -> Member | None:
+def _member(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Member | None:
+    """None where the gate will refuse it at once."""
+    call, caller, inadmissible = admit(call, caller)
+    operation = inadmissible or propose(call, caller, catalogue)
     return None if isinstance(operation, Deny) else member(operation)
 
 

@@ -15,29 +15,29 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar, assert_never
 
+from interlock.core.admission import admit
 from interlock.core.approval import Approval
 from interlock.core.budget import NOTHING, Amounts
-from interlock.core.call import Caller, Principal, ToolCall, legible
+from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose
 from interlock.core.effect import CallState, Effect
 from interlock.core.frozen import maker
 from interlock.core.labels import NO_LABELS
-from interlock.core.limits import charges
 from interlock.core.observation import Observation, released, to_bytes
-from interlock.core.observe import Frame, observe, refused, replayed, waiting
+from interlock.core.observe import Frame, observe
 from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome, Unknown
-from interlock.core.redaction import NOTHING as NO_VOCABULARY
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.settle import cut_off, repeated, settled_as, spent_on
 from interlock.core.stored import thaw
 from interlock.core.view import View
-from interlock.ports import Asking, Claim, Entry, NotClaimed, OpenCall, Settlement, StoredOperation
+from interlock.ports import Claim, Entry, NotClaimed, OpenCall, Settlement, StoredOperation
+from interlock.runtime.ends import Ends
 from interlock.runtime.execute import Executor, Flight
 from interlock.runtime.faults import report
-from interlock.runtime.intents import approval_of, intent_of, stored_of
+from interlock.runtime.intents import intent_of
 from interlock.runtime.look import Asked, Looker
 from interlock.runtime.ongoing import Ongoing
 from interlock.runtime.proposal import Again, Claimed, Found, Proposal
@@ -70,8 +70,7 @@ class Gate:
         self._records = records
         self._looker = Looker(world, settings, redactor=records.redactor)
         self._executor = Executor(world, records.redactor, late=self._note_late)
-        # Who approves sees all but what is known or marked to be secret.
-        self._approver = Redactor(settings.secrets, vocabulary=NO_VOCABULARY)
+        self._ends = Ends(world, settings, views=views, records=records, limits=self._looker.limits)
         self._ongoing = Ongoing()
         self._owned: set[asyncio.Task[object]] = set()
 
@@ -87,34 +86,40 @@ class Gate:
         """Propose one call for `principal`; a refusal is an observation too. Raises only for faults of the store."""
         return await self.propose(call, make_caller(principal, run=run, task=task, key=key))
 
-    async def propose(self, call: ToolCall, caller: Caller, *, replaces: str | None = None) -> Observation:
+    async def propose(self, call: ToolCall, caller: Caller, *, replaces: Approval | None = None) -> Observation:
         """The same, for a caller of whom more is known: its place in a run, its door, its deadline.
 
-        `replaces` is the id of an approval whose arguments an approver edited into this call's.
+        `replaces` is an approval whose arguments an approver, now one of its requesters, edited into this call's.
         """
-        call, deadline_s = legible(call), self._deadline_s(caller)
-        operation = partial(propose, call, caller)
+        call, caller, deny = admit(call, caller)
+        operation = partial(propose, call, caller) if deny is None else partial(_denied, deny)
+        deadline_s = self._deadline_s(caller)
         return await self._walk(make_proposal(call, caller, operation, deadline_s, replaces=replaces))
 
     async def resume(
         self, call: ToolCall, caller: Caller, operation: Callable[[Catalogue], Operation | Deny], *, approval: Approval
     ) -> Observation:
         """Decide a stored operation anew with the approval it was given, and run it once."""
-        deadline_s = self._deadline_s(caller)
+        call, caller, deny = admit(call, caller)
+        operation, deadline_s = operation if deny is None else partial(_denied, deny), self._deadline_s(caller)
         return await self._walk(Proposal(call, caller, operation, deadline_s, approval, approval.operation_id))
 
     def is_operation(self, call: ToolCall, caller: Caller) -> bool:
         """Whether the arguments make an operation at all; nothing is recorded."""
-        return isinstance(propose(call, caller, self._views.current.catalogue), Operation)
+        call, caller, deny = admit(call, caller)
+        return deny is None and isinstance(propose(call, caller, self._views.current.catalogue), Operation)
 
     async def refuse(self, call: ToolCall, caller: Caller, deny: Deny) -> Observation:
         """Refuse a call for a reason that lies outside it, such as its place in a batch."""
-        return await self._refuse(Proposal(call, caller, lambda _: deny, self._deadline_s(caller)), deny)
+        call, caller, inadmissible = admit(call, caller)
+        deny = inadmissible or deny
+        return await self._ends.refuse(Proposal(call, caller, partial(_denied, deny), self._deadline_s(caller)), deny)
 
     def forsake(self, call: ToolCall, caller: Caller) -> None:
         """Record a proposal that was given up before it came to the gate, such as one of a cancelled batch."""
         deny = Deny(Code.CANCELLED, "It was cancelled before anything ran.")
-        self._own(self._note_cancelled(Proposal(call, caller, lambda _: deny, self._deadline_s(caller))))
+        call, caller, _ = admit(call, caller)
+        self._own(self._note_cancelled(Proposal(call, caller, partial(_denied, deny), self._deadline_s(caller))))
 
     async def look_up(self, call: OpenCall) -> Found | None:
         """Ask a tool whether a call whose outcome was lost has happened; None: it cannot tell. Nothing is settled."""
@@ -158,7 +163,7 @@ class Gate:
                 return step
             changes += step is Again.CHANGED
             proposal = await self._of_now(proposal)
-        return await self._refuse(proposal, Deny(Code.CONTENDED, "What the call depends on kept changing."))
+        return await self._ends.refuse(proposal, Deny(Code.CONTENDED, "What the call depends on kept changing."))
 
     async def _of_now(self, proposal: Proposal) -> Proposal:
         """The proposal with its grant as it stands by now: it may have been used or taken back meanwhile."""
@@ -173,7 +178,7 @@ class Gate:
         operation = proposal.operation(view.catalogue)
         if isinstance(operation, Deny):
             is_stale = await self._before(proposal, self._is_stale(view))
-            return Again.CHANGED if is_stale else await self._refuse(proposal, operation)
+            return Again.CHANGED if is_stale else await self._ends.refuse(proposal, operation)
         facts = await self._before(proposal, self._looker.facts(operation, view, self._asked(proposal)))
         decision = decide(operation, facts)
         if not isinstance(decision, Allow) and await self._before(proposal, self._is_stale(view)):
@@ -186,11 +191,11 @@ class Gate:
             case Deny():
                 if await self._before(proposal, self._worth_waiting(decision, proposal)):
                     return Again.WAITED
-                return await self._refuse(proposal, replace(decision, operation=operation, tool=operation.tool))
+                return await self._ends.refuse(proposal, replace(decision, operation=operation, tool=operation.tool))
             case Ask():
-                return await self._ask(proposal, operation, facts, ask=decision)
+                return await self._ends.ask(proposal, operation, facts, ask=decision)
             case Replay():
-                return await self._replay(operation, decision)
+                return await self._ends.replay(operation, decision)
             case _:
                 assert_never(decision)
 
@@ -263,7 +268,9 @@ class Gate:
         )
         if receipt is not None:
             return released(seen, receipt)
-        late = await self._world.calls.record(Entry(self._records.late(operation, seen)))
+        late = await self._world.calls.record(
+            Entry(self._records.late(operation, seen, redact=claimed.allow.verdict.redact))
+        )
         lost = Unknown("Another worker took this call over; its outcome is being established.")
         return released(observe(operation, lost, Frame(claim.operation_id, now_us, redactor)), late)
 
@@ -275,38 +282,6 @@ class Gate:
             return False
         await self._views.refresh()
         return True
-
-    async def _refuse(self, proposal: Proposal, deny: Deny) -> Observation:
-        """Nothing ran. The record says why; the caller hears of no tool that it may not see."""
-        caller, view = proposal.caller, self._views.current
-        told = view.told(deny, proposal.call.name, caller)
-        spec = None if deny.operation is None else deny.operation.spec
-        digest = deny.operation.digest if deny.operation else ""
-        taken = self._looker.limits.reservations(caller, spec, digest=digest, now_us=self._world.clock.now_us())
-        counted = proposal.stored is not None  # when it was asked for
-        event = self._records.refused(proposal.call, caller, told)
-        receipt = await self._world.calls.record(Entry(event, () if counted else charges(taken)))
-        return released(refused(proposal.call.id, proposal.call.name, told), receipt)
-
-    async def _ask(self, proposal: Proposal, operation: Operation, facts: Facts, *, ask: Ask) -> Observation:
-        """Put the question to people, with the frozen operation that will run; nothing is held meanwhile."""
-        ids = (self._world.new_id(), self._world.new_id())
-        approval = approval_of(operation, facts, ask, ids=ids, redactor=self._approver)
-        approval = replace(approval, replaces=proposal.replaces or approval.replaces)
-        event = self._records.waiting(operation, ask.verdict, approval)
-        taken = () if proposal.stored is not None else charges(facts.reservations)
-        approval, receipt = await self._world.approvals.ask(
-            Asking(approval, stored_of(operation, approval.operation_id, whole=True), event, taken)
-        )
-        return released(waiting(operation, approval), receipt)
-
-    async def _replay(self, operation: Operation, replay: Replay) -> Observation:
-        """Give back what was recorded. It costs nothing; its labels join the run."""
-        seen = replayed(operation, replay)
-        event = self._records.replayed(operation, replay, seen)
-        labels = replay.prior.labels if replay.visible else NO_LABELS
-        receipt = await self._world.calls.record(Entry(event, run=operation.caller.run, labels=labels))
-        return released(seen, receipt)
 
     async def _worth_waiting(self, deny: Deny, proposal: Proposal) -> bool:
         """Whether another try before the deadline may go better; if so, waits for the moment."""
@@ -369,12 +344,13 @@ class Gate:
         deny = Deny(Code.CANCELLED, "It was cancelled before anything ran.")
         if isinstance(operation, Operation):
             deny = replace(deny, operation=operation, tool=operation.tool)
-        await self._refuse(proposal, deny)
+        await self._ends.refuse(proposal, deny)
 
     async def _note_late(self, operation: Operation, claim: Claim, outcome: Outcome, redactor: Redactor) -> None:
         """Record what came too late of work that could not be stopped; the call is settled, and stays as it is."""
-        seen = observe(operation, outcome, Frame(claim.operation_id, self._world.clock.now_us(), redactor))
-        await self._world.calls.record(Entry(self._records.late(operation, seen)))
+        redact = self._ends.named(operation)
+        seen = observe(operation, outcome, Frame(claim.operation_id, self._world.clock.now_us(), redactor, redact))
+        await self._world.calls.record(Entry(self._records.late(operation, seen, redact=redact)))
 
     def _own(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)
@@ -397,3 +373,7 @@ class Gate:
     def _deadline_s(self, caller: Caller) -> float:
         allowed_ms = self._settings.deadline_ms if caller.deadline_ms is None else caller.deadline_ms
         return self._world.clock.monotonic_s() + allowed_ms / 1000
+
+
+def _denied(deny: Deny, _: Catalogue) -> Deny:
+    return deny

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from interlock.core.approval import Approval
+from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.budget import Amounts
 from interlock.core.call import Caller, ToolCall
+from interlock.core.canonical import canonical
 from interlock.core.catalogue import Tool
 from interlock.core.decision import Allow, Deny, Replay
 from interlock.core.entry import Stamp, TenantKey, event, fragment
 from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.core.observation import Observation
+from interlock.core.observe import resource_shown
 from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome
 from interlock.core.policy import Verdict
@@ -29,6 +32,9 @@ make_stamp = maker(Stamp)
 
 RAW_SHOWN_MAX = 4_096
 """How much of arguments that make no operation is kept."""
+
+NOTHING_NAMED: frozenset[str] = frozenset()
+"""No fields to redact by name."""
 
 Kept = tuple[tuple[str, bytes], ...]
 """What is kept whole beside a record, by name."""
@@ -55,18 +61,18 @@ class Records:
             found = self._keys[tenant] = TenantKey.derive(self._master, tenant)
         return found
 
-    def refused(self, call: ToolCall, caller: Caller, deny: Deny) -> Event:
-        """A proposal that ended before anything ran."""
+    def refused(self, call: ToolCall, caller: Caller, deny: Deny, *, redact: frozenset[str] = NOTHING_NAMED) -> Event:
+        """A proposal that ended before anything ran. `redact` is what policy may hide where it gave no verdict."""
         operation = deny.operation
         key = self.key(caller.principal.tenant)
         if operation is None:
             raw = _raw(call)
-            record = _record(caller, call.id, deny.tool, deny.verdict)
-            record["tool"] = self.redactor.text(call.name[:RAW_SHOWN_MAX])[:128]
+            record = _record(caller, self.redactor.text(call.id), deny.tool, verdict=deny.verdict)
+            record["tool"] = self.redactor.text(call.name)[:128]
             record["arguments"] = {"bytes": len(raw), "digest": key.keyed(raw)}
             kept: Kept = (("arguments", raw),)
         else:
-            record, kept = self._proposed(operation, deny.verdict, key)
+            record, kept = self._proposed(operation, deny.verdict, key=key, redact=redact)
         record["status"] = "refused"
         record["code"] = (deny.audited or deny.code).value
         record["told"] = deny.code.value
@@ -76,7 +82,7 @@ class Records:
     def claimed(self, operation: Operation, allow: Allow, operation_id: str) -> Event:
         """The intent, before the effect."""
         key = self.key(operation.caller.principal.tenant)
-        record, kept = self._proposed(operation, allow.verdict, key)
+        record, kept = self._proposed(operation, allow.verdict, key=key)
         record["status"] = "claimed"
         record["subject"] = operation_id
         record["approval"] = _grant(allow)
@@ -85,7 +91,7 @@ class Records:
     def waiting(self, operation: Operation, verdict: Verdict, approval: Approval) -> Event:
         """A question put to people."""
         key = self.key(operation.caller.principal.tenant)
-        record, kept = self._proposed(operation, verdict, key)
+        record, kept = self._proposed(operation, verdict, key=key)
         record["status"] = "waiting"
         record["subject"] = record["approval"] = approval.id
         record["code"] = Code.APPROVAL_REQUIRED.value
@@ -98,7 +104,7 @@ class Records:
     def replayed(self, operation: Operation, replay: Replay, seen: Observation) -> Event:
         """A repeat that ran nothing."""
         key = self.key(operation.caller.principal.tenant)
-        record, kept = self._proposed(operation, replay.verdict, key)
+        record, kept = self._proposed(operation, replay.verdict, key=key)
         record["status"] = seen.status.value
         record["subject"] = replay.prior.operation_id
         record["replayed"] = True
@@ -119,10 +125,10 @@ class Records:
         record["tokens"] = spent.tokens
         return self._event(EventKind.SETTLED, record, key, kept=kept)
 
-    def late(self, operation: Operation, seen: Observation) -> Event:
+    def late(self, operation: Operation, seen: Observation, *, redact: frozenset[str] = NOTHING_NAMED) -> Event:
         """A result that came when its call was settled already, or another worker's: recorded, never used."""
         key = self.key(operation.caller.principal.tenant)
-        record, kept = self._executed(operation, None, seen, key=key)
+        record, kept = self._executed(operation, None, seen, key=key, redact=redact)
         return self._event(EventKind.LATE, record, key, kept=kept)
 
     def act(self, kind: EventKind, tenant: str, record: Mapping[str, object], *, kept: bytes | None = None) -> Event:
@@ -134,27 +140,48 @@ class Records:
         random = self._entropy.bytes(32 + 16 * len(kept))
         return event(kind, record, stamp=make_stamp(key, self._clock.now_us(), random), kept=kept)
 
-    def _proposed(self, operation: Operation, verdict: Verdict | None, key: TenantKey) -> tuple[Record, Kept]:
+    def _proposed(
+        self,
+        operation: Operation,
+        verdict: Verdict | None,
+        *,
+        key: TenantKey,
+        redact: frozenset[str] = NOTHING_NAMED,
+    ) -> tuple[Record, Kept]:
         """What was proposed and what policy made of it, with the arguments beside it where they are not shown whole."""
         tool, arguments = operation.tool, operation.arguments
-        record = _record(operation.caller, operation.call.id, tool, verdict)
-        redacted = self.redactor.json_bytes(arguments, marked=tool.sensitive)
+        named = redact if verdict is None else verdict.redact
+        redacted, call_id = self._redacted(operation, named)
+        record = _record(operation.caller, call_id, tool, verdict=verdict)
         shown = record["arguments"] = fragment(redacted, arguments, key)
         record["operation"] = key.keyed(operation.digest)
         if operation.key is not None:
             record["key"] = key.keyed(operation.key)
         if operation.resource is not None:
-            record["resource"] = self.redactor.text(operation.resource.name)
+            record["resource"] = resource_shown(operation, self.redactor, named)
         if operation.call.expectation:
-            record["expectation"] = self.redactor.text(operation.call.expectation[:512])
+            record["expectation"] = self.redactor.text(operation.call.expectation)[:512]
         is_whole = redacted is arguments and not isinstance(shown, dict)
         return record, () if is_whole else (("arguments", arguments),)
 
+    def _redacted(self, operation: Operation, named: frozenset[str]) -> tuple[bytes, str]:
+        """The arguments and the call's id as they may be shown."""
+        arguments, call_id, marked = operation.arguments, operation.call.id, operation.tool.sensitive
+        if not marked and not named and self.redactor.finds_nothing(b"%b\n%b" % (arguments, call_id.encode())):
+            return arguments, call_id
+        return self.redactor.json_bytes(arguments, marked=marked, named=named), self.redactor.text(call_id)
+
     def _executed(
-        self, operation: Operation, verdict: Verdict | None, seen: Observation, *, key: TenantKey
+        self,
+        operation: Operation,
+        verdict: Verdict | None,
+        seen: Observation,
+        *,
+        key: TenantKey,
+        redact: frozenset[str] = NOTHING_NAMED,
     ) -> tuple[Record, Kept]:
         """What was proposed and what came of it. Results are redacted already: an observation is for a model's eyes."""
-        record, kept = self._proposed(operation, verdict, key)
+        record, kept = self._proposed(operation, verdict, key=key, redact=redact)
         record["status"] = str(seen.status)
         record["subject"] = seen.operation_id
         data = seen.data_json
@@ -168,7 +195,7 @@ class Records:
         return record, kept
 
 
-def _record(caller: Caller, call_id: str, tool: Tool | None, verdict: Verdict | None) -> Record:
+def _record(caller: Caller, call_id: str, tool: Tool | None, *, verdict: Verdict | None) -> Record:
     """The fields of every record, in one literal: it is made for every call. The encoder is slow on enums."""
     principal, origin = caller.principal, caller.origin
     spec = None if tool is None else tool.spec
@@ -207,11 +234,15 @@ def _grant(allow: Allow) -> str | None:
 
 
 def _raw(call: ToolCall) -> bytes:
+    """The arguments as they came, as far as they are kept. What is no text is read as it is for a call, never printed:
+    its own code would run then."""
     arguments = call.arguments
     if isinstance(arguments, bytes):
         return arguments[:RAW_SHOWN_MAX]
-    text = "" if arguments is None else arguments if isinstance(arguments, str) else repr(arguments)
-    return text[:RAW_SHOWN_MAX].encode("utf-8", "replace")
+    if isinstance(arguments, str):
+        return arguments[:RAW_SHOWN_MAX].encode("utf-8", "replace")
+    parsed = parse_arguments(arguments)
+    return b"" if isinstance(parsed, Unparsed) or not parsed else canonical(parsed)[:RAW_SHOWN_MAX]
 
 
 def _shown(value: object, redactor: Redactor) -> object:

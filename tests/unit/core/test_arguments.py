@@ -153,3 +153,21 @@ def test_integers_past_the_doubles_stay_exact(number: int) -> None:
 
 def test_a_surrogate_pair_and_an_escaped_backslash_are_ordinary_text() -> None:
     assert parse_arguments(r'{"a":"\ud83d\ude00","b":"\\ud800"}') == {"a": "😀", "b": r"\ud800"}
+
+
+class Hostile(dict[str, object]):
+    """A mapping whose own code fails, in the way that it is told to."""
+
+    def __init__(self, fault: Exception) -> None:
+        super().__init__(query="x")
+        self._fault = fault
+
+    def items(self) -> Any:
+        raise self._fault
+
+
+@pytest.mark.requirement("CALL-2", "CALL-8")
+@pytest.mark.parametrize("fault", [RuntimeError("hush"), ValueError("hush"), StopIteration("hush"), OSError("hush")])
+def test_a_mapping_whose_own_code_fails_is_refused_and_not_quoted(fault: Exception) -> None:
+    assert parse_arguments(Hostile(fault)) == Unparsed("The arguments could not be read.")
+    assert parse_arguments({"a": [Hostile(fault)]}) == Unparsed("The arguments could not be read.")

@@ -222,13 +222,13 @@ def test_a_user_is_told_what_the_tool_promises_for_a_status() -> None:
     assert result(1, of).user_text == "Saved."
     assert seen(Unknown("Lost."), of).user_text == "We are looking."
     assert seen(Failed(Code.TOOL_ERROR, "No."), of).user_text == "Not saved."
-    assert waiting(operation(of=of), approval(operation(of=of))).user_text == "Asked."
+    assert waiting(operation(of=of), approval(operation(of=of)), resource=None).user_text == "Asked."
 
 
 @pytest.mark.requirement("OBS-1", "CALL-8")
 def test_a_refusal_says_the_code_the_next_step_and_when_to_come_back() -> None:
     deny = Deny(Code.RATE_LIMITED, "Too many.", {"limit": 1}, retry_after_s=2.0, tool=SAVE)
-    found = refused("c1", "save_draft", deny)
+    found = refused("c1", "save_draft", deny, redactor=Redactor())
     assert (found.status, found.status.is_terminal, found.version) == (Status.REFUSED, True, "1")
     assert (found.retryable, found.retry_after_s) == (True, 2.0)
     assert found.error is not None
@@ -238,14 +238,14 @@ def test_a_refusal_says_the_code_the_next_step_and_when_to_come_back() -> None:
 
 @pytest.mark.requirement("CALL-4")
 def test_a_refusal_of_a_tool_that_is_not_there_has_no_version_and_repeats_little_of_the_name() -> None:
-    found = refused("c1", "x" * 1000, Deny(Code.TOOL_NOT_FOUND, "No.", tool=SAVE))
+    found = refused("c1", "x" * 1000, Deny(Code.TOOL_NOT_FOUND, "No.", tool=SAVE), redactor=Redactor())
     assert (found.version, len(found.tool)) == ("", 128)
 
 
 @pytest.mark.requirement("OBS-1", "CALL-8")
 def test_a_waiting_call_says_what_it_waits_for_and_until_when() -> None:
     asked = approval(operation(), ApprovalState.PENDING)
-    found = waiting(operation(), asked)
+    found = waiting(operation(), asked, resource="Draft/r1")
     assert (found.status, found.approval_id, found.expires_at_us) == (Status.WAITING, "a1", asked.expires_at_us)
     assert "Nothing has been done yet." in (found.error.message if found.error else "")
     assert found.executed_at_us is None
@@ -299,10 +299,58 @@ def test_whatever_came_of_a_call_there_is_one_observation_with_its_id(outcome: O
     assert found.user_text
 
 
-def _replayed(recorded: Observation, *, visible: bool) -> Observation:
+def _replayed(recorded: Observation, *, visible: bool, redact: frozenset[str] = frozenset()) -> Observation:
     of = operation()
     before = prior(of, observation=to_bytes(recorded.changed({"call_id": "c0"})))
-    return replayed(of, Replay(before, visible, Verdict(Answer.ALLOW)))
+    return replayed(of, Replay(before, visible, Verdict(Answer.ALLOW, redact=redact)), Redactor([SECRET]))
+
+
+@pytest.mark.requirement("POL-6")
+def test_a_field_that_policy_names_is_redacted_wherever_it_stands_in_the_result() -> None:
+    frame = replace(FRAME, redact=frozenset({"ssn"}))
+    data = canonical({"ssn": "123", "rows": [{"ssn": "123", "n": 1}]})
+    found = seen(Succeeded(data), frame=frame)
+    assert found.data == {"ssn": MASK, "rows": [{"ssn": MASK, "n": 1}]}
+    assert found.resource == "Draft/r1"
+
+
+@pytest.mark.requirement("POL-6", "IDEM-2")
+def test_a_replay_is_redacted_as_policy_has_it_today() -> None:
+    recorded = result({"ssn": "123", "rows": [{"ssn": "123"}]})
+    assert _replayed(recorded, visible=True, redact=frozenset({"ssn"})).data == {"ssn": MASK, "rows": [{"ssn": MASK}]}
+    assert _replayed(recorded, visible=True).data == recorded.data
+    cut = result([{"ssn": "123"}] * 50, tool(output_bytes_max=100))
+    assert cut.truncated
+    assert "123" not in repr(_replayed(cut, visible=True, redact=frozenset({"ssn"})))
+    known_today = replace(FRAME, redactor=Redactor())
+    assert SECRET not in repr(_replayed(seen(Succeeded(canonical(SECRET)), frame=known_today), visible=True))
+
+
+@pytest.mark.requirement("POL-6")
+@pytest.mark.parametrize("visible", [True, False])
+def test_a_resource_that_a_redacted_field_names_is_not_named(visible: bool) -> None:
+    redact = frozenset({"draft_id"})
+    assert seen(Succeeded(b"1"), frame=replace(FRAME, redact=redact)).resource == f"Draft/{MASK}"
+    assert _replayed(result(1), visible=visible, redact=redact).resource == f"Draft/{MASK}"
+
+
+@pytest.mark.requirement("OBS-5")
+def test_whatever_a_tool_hands_back_beside_its_value_is_redacted() -> None:
+    labels = Labels(origins=frozenset({f"crm-{SECRET}"}))
+    found = result(1, resource_version=f"v-{SECRET}", data_version=f"d-{SECRET}", labels=labels)
+    assert SECRET not in repr(found)
+    assert found.resource_version == f"v-{MASK}"
+    assert found.evidence is not None
+    assert found.evidence.data_version == f"d-{MASK}"
+    assert found.labels == Labels(origins=frozenset({f"crm-{MASK}"}))
+
+
+@pytest.mark.requirement("OBS-5")
+def test_a_refusal_repeats_no_secret_that_a_model_made_a_name_of() -> None:
+    name = f"{'x' * 120}{SECRET}"
+    deny = Deny(Code.TOOL_NOT_FOUND, f"There is no tool named {name!r}.", {"nearest": [SECRET]})
+    found = refused("c1", name, deny, redactor=Redactor([SECRET]))
+    assert SECRET[:8] not in repr(found)
 
 
 @pytest.mark.requirement("OBS-5", "OBS-6")

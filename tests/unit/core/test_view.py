@@ -7,6 +7,7 @@ from interlock.core.catalogue import CLOSED, Catalogue, Lifecycle, Tool
 from interlock.core.decision import Deny, propose, resolve
 from interlock.core.observe import refused
 from interlock.core.policy import PolicySet, PolicySource, Visibility
+from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.tool import ChosenBy
 from interlock.core.tool_compile import compile_tool
@@ -14,6 +15,7 @@ from interlock.core.view import View
 from tests.unit.core.call_cases import BY_ALICE, catalogue, in_state, proposed, spec, tool
 
 SOME = 'permit (principal, action in [Action::"save_draft", Action::"send_draft"], resource);'
+PLAIN = Redactor()
 SAVE, SEND, SECRET = tool(), tool("send_draft"), tool("save_secret")
 
 
@@ -62,7 +64,7 @@ def test_a_tool_that_the_caller_may_not_see_is_told_like_one_that_is_not_there(a
     heard = ALL.told(deny, "save_secret", BY_ALICE)
     without = view(SAVE, SEND)
     absent = told("save_secret", without, arguments=arguments)
-    assert refused("c1", "save_secret", heard) == refused("c1", "save_secret", absent)
+    assert refused("c1", "save_secret", heard, redactor=PLAIN) == refused("c1", "save_secret", absent, redactor=PLAIN)
     assert heard.audited in {Code.TOOL_NOT_ALLOWED, Code.PERMISSION_DENIED}
     assert absent.audited is None
 
@@ -71,7 +73,7 @@ def test_a_tool_that_the_caller_may_not_see_is_told_like_one_that_is_not_there(a
 def test_a_candidate_is_told_like_a_tool_that_is_not_there() -> None:
     candidate = told("save_draft", view(in_state(Lifecycle.CANDIDATE), SEND))
     absent = told("save_draft", view(SEND))
-    assert refused("c1", "save_draft", candidate) == refused("c1", "save_draft", absent)
+    assert refused("c1", "save_draft", candidate, redactor=PLAIN) == refused("c1", "save_draft", absent, redactor=PLAIN)
 
 
 @pytest.mark.requirement("CALL-4")

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from interlock import Caller, Origin, Principal, PrincipalKind, ToolCall
-from tests.gates import ALICE, ASKS, READS, Shelf, granted, opened, records, save, search
+from tests.gates import ALICE, ASKS, READS, Shelf, code, granted, opened, records, save, search
 
 WHO = {"principal", "kind", "on_behalf_of", "door", "agent", "model", "trace_id", "actor", "run", "task", "call_id"}
 WHAT = {"tool", "source", "version", "spec", "effect", "risk", "arguments", "operation", "status"}
@@ -66,3 +66,58 @@ async def test_arguments_that_are_no_json_leave_their_size_and_digest_only() -> 
         (record,) = await records(gate, "call.refused")
         assert record["arguments"].keys() == {"bytes", "digest"}
         assert "hunter2" not in str(record)
+
+
+REDACTS = '@id("hides") @redact("text") permit (principal, action, resource);'
+FORBIDS = (
+    f'{REDACTS} @id("no") forbid (principal, action == Action::"save", resource) when {{ context.args.note == "n2" }};'
+)
+
+
+@pytest.mark.requirement("POL-6", "OBS-5", "AUD-1")
+async def test_arguments_that_policy_has_redacted_stand_clear_in_no_record() -> None:
+    async with opened(":memory:", Shelf().tools, FORBIDS) as gate:
+        await gate.call(save(text="PRIVATE"), principal=ALICE, task="t")
+        await gate.call(save(text="PRIVATE"), principal=ALICE, task="t")
+        assert code(await gate.call(save("n2", text="PRIVATE"), principal=ALICE, task="t")) == "PERMISSION_DENIED"
+        assert code(await gate.call(save(text="PRIVATE"), principal=ALICE)) == "IDEMPOTENCY_REQUIRED"
+        found = [each for each in await records(gate) if each["event"].startswith("call.")]
+        assert len(found) == 5
+        assert "PRIVATE" not in str(found)
+        assert {each["arguments"]["text"] for each in found} == {"[redacted]"}
+
+
+@pytest.mark.requirement("POL-6", "AUD-1")
+async def test_a_resource_that_a_redacted_argument_names_stands_in_no_record() -> None:
+    async with opened(":memory:", Shelf().tools, REDACTS.replace("text", "note")) as gate:
+        await gate.call(save("PRIVATE"), principal=ALICE, task="t")
+        found = await records(gate, "call.settled")
+        assert [each["resource"] for each in found] == ["Note/[redacted]"]
+        assert "PRIVATE" not in str(found[0]["arguments"])
+
+
+class Unprintable(dict[str, object]):
+    def __repr__(self) -> str:
+        raise RuntimeError("printed")
+
+
+@pytest.mark.requirement("CALL-8", "AUD-1")
+@pytest.mark.parametrize("arguments", [{"query": 10**5000}, Unprintable(query=object()), Unprintable(query="x")])
+async def test_arguments_are_recorded_without_being_printed(arguments: dict[str, object]) -> None:
+    async with opened(":memory:", Shelf().tools, READS) as gate:
+        seen = await gate.call(ToolCall("c1", "nosuch", arguments), principal=ALICE)
+        assert code(seen) == "TOOL_NOT_FOUND"
+        seen = await gate.call(ToolCall("c2", "search", arguments), principal=ALICE)
+        assert code(seen) in ("INVALID_JSON", "ok")
+        assert [each["call_id"] for each in await records(gate) if each["event"].startswith("call.")] == ["c1", "c2"]
+
+
+@pytest.mark.requirement("OBS-5")
+async def test_secrets_in_what_a_model_says_beside_its_arguments_are_in_no_record() -> None:
+    planted = "plant-3c9d5e21aa"
+    async with opened(":memory:", Shelf().tools, secrets=(planted,)) as gate:
+        for at in range(490, 520):
+            call = ToolCall(f"id-{planted}-{at}", "search", {"query": "x"}, expectation="e" * at + planted)
+            assert (await gate.call(call, principal=ALICE)).call_id == call.id
+        await gate.call(ToolCall(f"id-{planted}", "x" * 120 + planted), principal=ALICE)
+        assert planted[:6] not in str(await records(gate))
