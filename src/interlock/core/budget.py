@@ -53,6 +53,12 @@ class Amounts(NamedTuple):
 for _unit in Unit:
     _unit.place = Amounts._fields.index(_unit.value)
 
+AMOUNT_MAX = 10**15
+"""The most of one unit that a tool may declare for a call, or report of one."""
+
+SUM_MAX = 2**63 - 1
+"""The most that any scope adds up to: what a durable store can hold."""
+
 NOTHING = Amounts()
 ONE_CALL = Amounts(calls=1)
 

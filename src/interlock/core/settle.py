@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from interlock.core.budget import NOTHING, Amounts
+from interlock.core.budget import AMOUNT_MAX, NOTHING, Amounts
 from interlock.core.effect import CallEvent
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Partial, Succeeded, Unknown
@@ -34,9 +34,13 @@ def spent_on(operation: Operation, outcome: Outcome, *, elapsed_ms: int) -> Amou
     """What the call cost. Unreported usage is charged its declared maximum, never zero; what never ran costs none."""
     declared = operation.tool.spec.cost.max_micros
     spent = _reported(outcome)
-    cost = declared if spent is None or not _cost_reported(outcome) else max(0, spent.cost_micros)
-    tokens = 0 if spent is None else max(0, spent.tokens)
+    cost = declared if spent is None or not _cost_reported(outcome) else _bounded(spent.cost_micros)
+    tokens = 0 if spent is None else _bounded(spent.tokens)
     return Amounts(0, 0, tokens, cost, elapsed_ms)
+
+
+def _bounded(amount: int) -> int:
+    return max(0, min(amount, AMOUNT_MAX))
 
 
 def _reported(outcome: Outcome) -> Amounts | None:

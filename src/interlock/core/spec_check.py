@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
+from interlock.core.budget import AMOUNT_MAX
 from interlock.core.catalogue import nearest
 from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
@@ -57,7 +58,7 @@ def _on_numbers(spec: ToolSpec) -> Iterator[str]:
         "retry.backoff_ms must be 0 to backoff_max_ms": 0 <= spec.retry.backoff_ms <= spec.retry.backoff_max_ms,
         "output_bytes_max must be positive": spec.output_bytes_max > 0,
         "concurrency must not be negative": spec.concurrency >= 0,
-        "cost.max_micros must not be negative": spec.cost.max_micros >= 0,
+        f"cost.max_micros must be from 0 to {AMOUNT_MAX}": 0 <= spec.cost.max_micros <= AMOUNT_MAX,
         "idempotency.lifetime_s must be positive": spec.idempotency.lifetime_s > 0,
         "approval_floor.quorum must be positive": floor is None or floor.quorum > 0,
         "approval_floor.lifetime_s must be positive": floor is None or floor.lifetime_s > 0,

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from interlock.core.budget import NOTHING, Amounts
+import re
+from collections.abc import Mapping
+
+from interlock.core.budget import NOTHING
 from interlock.core.errors import ToolFault
 from interlock.core.frozen import maker
 from interlock.core.functions import Result
-from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Produced, Succeeded
+from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Succeeded
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec
 from interlock.runners.encode import Unencodable, encode
+from interlock.runners.python_result import Misstated, read_result
 
 make_succeeded = maker(Succeeded)
+
+MESSAGE_CHARS_MAX = 65_536
+WAIT_MAX_S = 31_536_000.0
+_UNSTORABLE = re.compile("[\\x00\\ud800-\\udfff]")
 
 TRANSIENT = (ConnectionError, TimeoutError)
 """Exceptions of a handler after which a repeatable call may be tried again."""
@@ -25,7 +33,11 @@ def outcome_of(value: object) -> Outcome:
     produced = NOTHING_MORE
     open_items: tuple[str, ...] = ()
     if isinstance(value, Result):
-        produced, open_items, value = _produced(value), value.open_items, value.value
+        said = read_result(value)
+        if isinstance(said, Misstated):
+            message = f"It was executed, but what it says of its result cannot be used: {said.part}."
+            return Failed(Code.OUTPUT_INVALID, message, spent=said.spent)
+        produced, open_items, value = said.produced, said.open_items, value.value
     data = encode(value)
     if isinstance(data, Unencodable):
         message = f"It was executed, but its result cannot be shown: {data.reason}."
@@ -49,8 +61,13 @@ def reconciled_of(value: object) -> Outcome:
 
 
 def resource_of(value: object) -> Resource | None:
-    """What a resolver gave back."""
-    return value if isinstance(value, Resource) else None
+    """What a resolver gave back, where it can be judged and recorded."""
+    if not isinstance(value, Resource) or not isinstance(value.attributes, Mapping):
+        return None
+    texts = (value.type, value.id, "" if value.version is None else value.version)
+    if not all(type(each) is str for each in texts) or _UNSTORABLE.search("".join(texts)) is not None:
+        return None
+    return None if isinstance(encode(value.attributes), Unencodable) else value
 
 
 def failure_of(fault: BaseException, *, spec: ToolSpec) -> Failed:
@@ -62,27 +79,24 @@ def failure_of(fault: BaseException, *, spec: ToolSpec) -> Failed:
 
 
 def _declared(fault: ToolFault, spec: ToolSpec) -> Failed:
+    """The error that the tool declares under this code. What it says is a text, or else is not said."""
+    code: object = fault.code
+    message: object = fault.message
     for contract in spec.errors:
-        if contract.code == fault.code:
+        if type(code) is str and contract.code == code:
             return Failed(
                 Code.TOOL_ERROR,
-                fault.message,
-                tool_code=fault.code,
+                message[:MESSAGE_CHARS_MAX] if isinstance(message, str) else f"{spec.name} reported {contract.code}.",
+                tool_code=contract.code,
                 retryable=contract.retryable,
-                retry_after_s=fault.retry_after_s,
+                retry_after_s=_wait_s(fault.retry_after_s),
                 nothing_happened=contract.nothing_happened,
             )
     return Failed(Code.TOOL_EXCEPTION, f"{spec.name} reported an error that it does not declare.")
 
 
-def _produced(result: Result) -> Produced:
-    reported = result.cost_micros is not None or result.tokens is not None
-    return Produced(
-        sources=tuple(result.sources),
-        labels=result.labels,
-        spent=Amounts(tokens=result.tokens or 0, cost_micros=result.cost_micros or 0) if reported else None,
-        resource_version=result.resource_version,
-        data_version=result.data_version,
-        data_time_us=result.data_time_us,
-        cost_reported=result.cost_micros is not None,
-    )
+def _wait_s(given: object) -> float | None:
+    """How long to wait, where that is a time at all."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not 0 <= given <= WAIT_MAX_S:
+        return None
+    return float(given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from interlock.core.budget import Amounts, Reservation, ScopeKey, Usage, exhausted, settled
+from interlock.core.budget import SUM_MAX, Amounts, Reservation, ScopeKey, Usage, exhausted, settled
 from interlock.core.labels import Labels
 from interlock.core.run import RunFacts
 
@@ -78,8 +78,7 @@ class Books:
     def use_up(self, holds: Iterable[Reservation]) -> None:
         """Count as used what is held."""
         for scope, amounts, _ in holds:
-            usage = self.usage[scope]
-            self.usage[scope] = Usage(usage.used.plus(amounts), usage.held.minus(amounts))
+            self.usage[scope] = _settled(self.usage[scope], amounts=amounts, spent=amounts)
             self.changed_usage.add(scope)
 
     def charge(self, charges: Iterable[Reservation]) -> None:
@@ -128,5 +127,9 @@ def _settled(usage: Usage, *, amounts: Amounts, spent: Amounts) -> Usage:
     (u0, u1, u2, u3, u4, u5), (h0, h1, h2, h3, h4, h5) = usage
     a0, a1, a2, a3, a4, a5 = amounts
     _, _, tokens, cost_micros, working_ms, _ = spent
-    used = _new(Amounts, (u0 + a0, u1 + a1, u2 + tokens, u3 + cost_micros, u4 + working_ms, u5))
+    tokens += u2
+    cost_micros += u3
+    if tokens > SUM_MAX or cost_micros > SUM_MAX:
+        tokens, cost_micros = min(tokens, SUM_MAX), min(cost_micros, SUM_MAX)
+    used = _new(Amounts, (u0 + a0, u1 + a1, tokens, cost_micros, u4 + working_ms, u5))
     return _new(Usage, (used, _new(Amounts, (h0 - a0, h1 - a1, h2 - a2, h3 - a3, h4 - a4, h5 - a5))))

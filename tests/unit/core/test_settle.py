@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.core.budget import Amounts
+from interlock.core.budget import AMOUNT_MAX, Amounts
 from interlock.core.effect import CallEvent, CallState, Effect, after
 from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
 from interlock.core.refusals import Code
@@ -28,6 +28,13 @@ REPORTED = Produced(spent=Amounts(tokens=7, cost_micros=30))
 def test_an_outcome_is_one_step_of_the_claim(outcome: Outcome, event: CallEvent, state: CallState) -> None:
     assert settled_as(outcome) is event
     assert after(CallState.CLAIMED, event) is state
+
+
+@pytest.mark.requirement("BUD-3")
+def test_no_report_counts_for_more_than_one_call_may_cost() -> None:
+    for amount, charged in ((2**70, AMOUNT_MAX), (-5, 0)):
+        reported = Produced(spent=Amounts(tokens=amount, cost_micros=amount))
+        assert spent_on(PAID, Succeeded(b"1", reported), elapsed_ms=0) == Amounts(tokens=charged, cost_micros=charged)
 
 
 @pytest.mark.requirement("OBS-2")

@@ -76,6 +76,7 @@ def test_a_sound_spec_has_nothing_wrong_and_nothing_to_advise() -> None:
         ({"output_bytes_max": 0}, "output_bytes_max"),
         ({"concurrency": -1}, "concurrency"),
         ({"cost": Cost(-1)}, "max_micros"),
+        ({"cost": Cost(10**15 + 1)}, "max_micros"),
         ({"idempotency": IdempotencyRule(lifetime_s=0)}, "lifetime_s"),
         ({"approval_floor": ApprovalFloor(quorum=0)}, "quorum"),
         ({"idempotency": IdempotencyRule(("draft",))}, "key names 'draft'.*is it draft_id"),

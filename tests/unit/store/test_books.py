@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.core.budget import NOTHING, Amounts, Reservation, Usage
+from interlock.core.budget import NOTHING, SUM_MAX, Amounts, Reservation, Usage
 from interlock.core.labels import NO_LABELS, Confidentiality, Labels
 from interlock.store.books import Books, RunBook, UsageBook, kept_while_unknown
 from interlock.testing.store_values import SCOPE, reserve
@@ -36,6 +36,17 @@ def test_a_hold_is_exchanged_for_what_was_spent_and_leaves_nothing(books: Books)
     # Rounds and calls count as they were reserved, whatever is reported.
     assert books.usage[SCOPE] == Usage(Amounts(0, 1, 3, 4, 5, 0), NOTHING)
     assert books.changed_usage == {SCOPE}
+
+
+@pytest.mark.requirement("BUD-2")
+def test_a_sum_ends_at_what_a_store_can_hold(books: Books) -> None:
+    held = (Reservation(SCOPE, Amounts(calls=1, cost_micros=SUM_MAX)),)
+    for _ in range(2):
+        books.exchange((), kept=held)
+        books.use_up(held)
+        books.exchange((), kept=held)
+        books.settle(held, spent=Amounts(tokens=SUM_MAX, cost_micros=1))
+    assert books.usage[SCOPE] == Usage(Amounts(calls=4, tokens=SUM_MAX, cost_micros=SUM_MAX), NOTHING)
 
 
 def test_every_unit_is_counted_by_itself(books: Books) -> None:
