@@ -11,37 +11,109 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from interlock.assemble import Gate, Host
     from interlock.core.approval import Approval, ApprovalState
-    from interlock.core.budget import Limit, Limits, ScopeKind, Unit
+    from interlock.core.audit_log import Verified
+    from interlock.core.budget import Limit, Limits, ScopeKey, ScopeKind, Unit, Usage
     from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
+    from interlock.core.catalogue import Lifecycle
+    from interlock.core.chain import Break, Damage, Head
+    from interlock.core.checkpoint import Checkpoint, Mark
+    from interlock.core.decision import Deny
     from interlock.core.effect import Effect
-    from interlock.core.errors import InterlockError, ToolFault
-    from interlock.core.evidence import Evidence, EvidenceKind, Source
-    from interlock.core.functions import Context, Result
+    from interlock.core.errors import (
+        ActRefused,
+        ApprovalUnknown,
+        InterlockError,
+        PolicyInvalid,
+        SettingsInvalid,
+        SpecInvalid,
+        StoreError,
+        ToolFault,
+        ToolUnknown,
+        VersionExists,
+    )
+    from interlock.core.evidence import Evidence, EvidenceKind, EvidenceRule, Source
+    from interlock.core.export import verify_export
+    from interlock.core.functions import Context, Declaration, Result
+    from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
     from interlock.core.observation import Observation, Status
+    from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
+    from interlock.core.policy_terms import Mode
     from interlock.core.refusals import Code
     from interlock.core.resource import Resource
-    from interlock.core.tool import ApprovalFloor, ChosenBy, Cost, ErrorContract, Risk, ToolSpec
+    from interlock.core.tool import (
+        ApprovalFloor,
+        ChosenBy,
+        Cost,
+        ErrorContract,
+        Localized,
+        OutputCheck,
+        Parameter,
+        ParameterSource,
+        RetryRule,
+        Risk,
+        ToolSpec,
+        Vendor,
+    )
     from interlock.declare import Arg, tool
+    from interlock.keys import Keys
+    from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Secrets, Signer
+    from interlock.runtime.recovery import Recovered
     from interlock.settings import Settings
 
 _HOMES = {
     "interlock.assemble": ("Gate", "Host"),
     "interlock.core.approval": ("Approval", "ApprovalState"),
-    "interlock.core.budget": ("Limit", "Limits", "ScopeKind", "Unit"),
+    "interlock.core.audit_log": ("Verified",),
+    "interlock.core.budget": ("Limit", "Limits", "ScopeKey", "ScopeKind", "Unit", "Usage"),
     "interlock.core.call": ("Caller", "Origin", "Principal", "PrincipalKind", "ToolCall"),
+    "interlock.core.catalogue": ("Lifecycle",),
+    "interlock.core.chain": ("Break", "Damage", "Head"),
+    "interlock.core.checkpoint": ("Checkpoint", "Mark"),
+    "interlock.core.decision": ("Deny",),
     "interlock.core.effect": ("Effect",),
-    "interlock.core.errors": ("InterlockError", "ToolFault"),
-    "interlock.core.evidence": ("Evidence", "EvidenceKind", "Source"),
-    "interlock.core.functions": ("Context", "Result"),
+    "interlock.core.errors": (
+        "ActRefused",
+        "ApprovalUnknown",
+        "InterlockError",
+        "PolicyInvalid",
+        "SettingsInvalid",
+        "SpecInvalid",
+        "StoreError",
+        "ToolFault",
+        "ToolUnknown",
+        "VersionExists",
+    ),
+    "interlock.core.evidence": ("Evidence", "EvidenceKind", "EvidenceRule", "Source"),
+    "interlock.core.export": ("verify_export",),
+    "interlock.core.functions": ("Context", "Declaration", "Result"),
+    "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
     "interlock.core.observation": ("Observation", "Status"),
+    "interlock.core.operation": ("Operation",),
     "interlock.core.policy": ("PolicySource",),
+    "interlock.core.policy_terms": ("Mode",),
     "interlock.core.refusals": ("Code",),
     "interlock.core.resource": ("Resource",),
-    "interlock.core.tool": ("ApprovalFloor", "ChosenBy", "Cost", "ErrorContract", "Risk", "ToolSpec"),
+    "interlock.core.tool": (
+        "ApprovalFloor",
+        "ChosenBy",
+        "Cost",
+        "ErrorContract",
+        "Localized",
+        "OutputCheck",
+        "Parameter",
+        "ParameterSource",
+        "RetryRule",
+        "Risk",
+        "ToolSpec",
+        "Vendor",
+    ),
     "interlock.declare": ("Arg", "tool"),
+    "interlock.keys": ("Keys",),
+    "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
+    "interlock.runtime.recovery": ("Recovered",),
     "interlock.settings": ("Settings",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -49,44 +121,85 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 __version__ = "0.1.0"
 
 __all__ = [
+    "ActRefused",
     "Approval",
     "ApprovalFloor",
     "ApprovalState",
+    "ApprovalUnknown",
     "Arg",
+    "AuditQuery",
+    "AuditRecord",
+    "Break",
     "Caller",
+    "Checkpoint",
     "ChosenBy",
+    "Clock",
     "Code",
     "Confidentiality",
     "Context",
     "Cost",
+    "Damage",
+    "Declaration",
+    "Deny",
     "Effect",
+    "Entropy",
     "ErrorContract",
+    "EventKind",
     "Evidence",
     "EvidenceKind",
+    "EvidenceRule",
+    "FactSource",
     "Gate",
+    "Head",
     "Host",
     "InterlockError",
+    "Keys",
     "Labels",
+    "Lifecycle",
     "Limit",
     "Limits",
+    "Localized",
+    "Mark",
+    "Mode",
     "Observation",
+    "OpenCall",
+    "Operation",
     "Origin",
+    "OutputCheck",
+    "Parameter",
+    "ParameterSource",
+    "PolicyInvalid",
     "PolicySource",
     "Principal",
     "PrincipalKind",
+    "Principals",
+    "Recovered",
     "Resource",
     "Result",
+    "RetryRule",
     "Risk",
+    "ScopeKey",
     "ScopeKind",
+    "Secrets",
     "Settings",
+    "SettingsInvalid",
+    "Signer",
     "Source",
+    "SpecInvalid",
     "Status",
+    "StoreError",
     "ToolCall",
     "ToolFault",
     "ToolSpec",
+    "ToolUnknown",
     "Trust",
     "Unit",
+    "Usage",
+    "Vendor",
+    "Verified",
+    "VersionExists",
     "tool",
+    "verify_export",
 ]
 
 
@@ -97,3 +210,7 @@ def __getattr__(name: str) -> object:
     found = getattr(import_module(home), name)
     globals()[name] = found
     return found
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -24,3 +24,9 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):
         _ = interlock.Nothing
+
+
+def test_every_public_name_is_listed_before_it_is_used() -> None:
+    code = "import interlock; print(sorted(set(interlock.__all__) - set(dir(interlock))))"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"

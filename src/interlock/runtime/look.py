@@ -34,6 +34,9 @@ log = logging.getLogger("interlock.look")
 
 NOTHING_OUTSIDE: Mapping[str, Json] = {}
 
+WARNED_MAX = 4_096
+"""How many slices are remembered as warned of, before all may be warned of again."""
+
 
 @frozen
 class Asked:
@@ -55,6 +58,7 @@ class Looker:
         self._redactor = redactor
         self._settings = settings
         self.limits = LimitTable.of(settings.limits)
+        self._warned: set[str] = set()
         self._per_operation = any(limit.scope is ScopeKind.OPERATION for limit in settings.limits.limits)
 
     async def facts(self, operation: Operation, view: View, asked: Asked) -> Facts:
@@ -67,6 +71,8 @@ class Looker:
         scopes = tuple([each.scope for each in reservations])
         seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us))
         policy = view.policies.slice(spec, tenant=tenant)
+        if caller.run is None and policy.reads_run:
+            self._warn_of(policy)
         rule = spec.resource
         run = seen.run or (NO_RUN if caller.run is None else RunFacts(caller.run))
         resource = await self._resolved(operation) if rule is not None and rule.resolved else operation.resource
@@ -84,6 +90,19 @@ class Looker:
             seen.usage,
             asked.grant,
             now_us if asked.overdue else None,
+        )
+
+    def _warn_of(self, policy: PolicySlice) -> None:
+        """Say once that a rule about what was read before cannot hold for calls that belong to no run."""
+        if policy.digest in self._warned:
+            return
+        if len(self._warned) >= WARNED_MAX:
+            self._warned.clear()
+        self._warned.add(policy.digest)
+        log.warning(
+            "policies about %s read context.run, and it was called without a run: what was read before is not known to "
+            "them; give run= with every call of one piece of work",
+            self._redactor.text(policy.spec.name),
         )
 
     async def _resolved(self, operation: Operation) -> Resource | None:

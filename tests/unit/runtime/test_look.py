@@ -61,3 +61,27 @@ async def test_without_a_fact_source_a_policy_that_reads_one_denies() -> None:
     policy = "permit (principal, action, resource) when { context.facts.score < 5 };"
     async with opened(":memory:", [publish("alice")], policy, host=Host(fact_names=frozenset({"score"}))) as gate:
         assert code(await gate.call(ToolCall("c1", "publish", {"name": "d"}), principal=ALICE)) == "PERMISSION_DENIED"
+
+
+NO_LEAK = """
+permit (principal, action, resource);
+forbid (principal, action, resource) when { context.run.confidentiality >= 2 && context.tool.external };
+"""
+
+
+@pytest.mark.requirement("POL-6")
+async def test_a_rule_on_what_was_read_warns_once_of_calls_that_belong_to_no_run(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with opened(":memory:", [publish("alice")], NO_LEAK) as gate:
+        await gate.call(ToolCall("c1", "publish", {"name": "d"}), principal=ALICE, run="r1")
+        assert "context.run" not in caplog.text
+        for number in range(3):
+            await gate.call(ToolCall(f"c{number}", "publish", {"name": "d"}), principal=ALICE, task="t")
+    assert caplog.text.count("policies about publish read context.run") == 1
+
+
+async def test_no_rule_on_what_was_read_no_warning(caplog: pytest.LogCaptureFixture) -> None:
+    async with opened(":memory:", [publish("alice")]) as gate:
+        await gate.call(ToolCall("c1", "publish", {"name": "d"}), principal=ALICE)
+    assert caplog.text == ""
