@@ -35,6 +35,20 @@ class Verified:
     payloads: int = 0
     purged: int = 0
 
+    @property
+    def signed(self) -> bool:
+        """Whether a signed checkpoint covers every record."""
+        return self.mark != BEGINNING and self.unsigned == 0
+
+    @property
+    def sentence(self) -> str:
+        """What holds, in words; `limits` says what that cannot show."""
+        held = f"{_counted(self.records, 'record')} in {_counted(len(self.heads), 'chain')}"
+        if self.mark == BEGINNING:
+            return f"The log holds: {held}, none of them signed."
+        covered = "all" if self.unsigned == 0 else f"all but the last {self.unsigned}"
+        return f"The log holds: {held}, {covered} signed by checkpoint {self.mark.number}."
+
 
 def verify_log(
     items: Iterable[LogItem], *, keys: frozenset[bytes], since: int = 0, outside: tuple[Head | Mark, ...] = ()
@@ -181,6 +195,10 @@ class LogReading:
         if self._since:
             found.append(f"What came before checkpoint {self._since} is not shown.")
         return tuple(found)
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
 
 
 def _unlike(read: Head, *, signed: int, number: int) -> Break:

@@ -175,6 +175,20 @@ def test_what_could_not_be_shown_is_said() -> None:
     assert "before checkpoint 2 is not shown" in " ".join(_verified((LAST,), since=2).limits)
 
 
+@pytest.mark.requirement("AUD-2")
+@pytest.mark.parametrize(
+    ("steps", "signed", "says"),
+    [
+        ("ab", False, "The log holds: 2 records in 2 chains, none of them signed."),
+        ("ab*", True, "The log holds: 2 records in 2 chains, all signed by checkpoint 1."),
+        ("a*aa", False, "The log holds: 3 records in 1 chain, all but the last 2 signed by checkpoint 1."),
+    ],
+)
+def test_what_holds_says_what_of_it_is_signed(steps: str, signed: bool, says: str) -> None:
+    found = _verified(plain(build_log(tuple(steps))))
+    assert (found.signed, found.sentence) == (signed, says)
+
+
 def _verified(items: Sequence[LogItem], *, since: int = 0, outside: tuple[Head | Mark, ...] = ()) -> Verified:
     found = verify_log(items, keys=frozenset({KEY}), since=since, outside=outside)
     assert isinstance(found, Verified)
