@@ -103,6 +103,7 @@ def test_who_approves_is_not_who_a_request_says(trouble_case: TroubleCase) -> No
         approval(operation(by=Caller(agent, task="t1")), ApprovalState.PENDING), requesters=frozenset({"bot", claimed})
     )
     for voter in ("bot", claimed):
-        assert may_vote(asked, voter=voter, groups=frozenset({"lead"}), now_us=NOW_US) == "Who asked may not approve."
+        by = Principal("acme", voter, groups=frozenset({"lead"}))
+        assert may_vote(asked, by=by, now_us=NOW_US) == "Who asked may not approve."
     vote = Vote("carol", frozenset({"lead"}), approve=True, at_us=NOW_US)
     assert tally(asked.requirement, (vote,)) is ApprovalEvent.APPROVE

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from enum import StrEnum
 
+from interlock.core.call import Principal, PrincipalKind
 from interlock.core.frozen import frozen
 
 
@@ -101,7 +103,8 @@ class Binding:
 class Approval:
     """The question: one frozen operation, what it needs, and where it stands. Times in microseconds since 1970 UTC.
 
-    `requesters` are who asked and on whose behalf: none of them may decide it where the requirement is `distinct`.
+    `requesters` are who asked, on whose behalf, and who edited it: none of them may decide it where the requirement is
+    `distinct`.
     """
 
     id: str
@@ -126,6 +129,22 @@ class Approval:
         """At the very instant of `expires_at_us` it is expired."""
         return now_us >= self.expires_at_us
 
+    def in_place_of(self, earlier: Approval | None) -> Approval:
+        """The same, instead of an earlier one: whoever had a hand in that may not decide this."""
+        if earlier is None:
+            return self
+        return replace(self, replaces=earlier.id, requesters=self.requesters | earlier.requesters)
+
+    def has_vote_of(self, person: str) -> bool:
+        """Whether this person has decided it."""
+        return any(vote.approver == person for vote in self.votes)
+
+    @property
+    def is_met(self) -> bool:
+        """Whether its votes meet what it requires. A grant is used by these, never by what its state says alone."""
+        allowed = not self.requirement.distinct or not any(vote.approver in self.requesters for vote in self.votes)
+        return allowed and tally(self.requirement, self.votes) is ApprovalEvent.APPROVE
+
 
 def next_state(state: ApprovalState, event: ApprovalEvent) -> ApprovalState | None:
     """The state that follows, or None where the step is not allowed."""
@@ -143,16 +162,31 @@ def tally(requirement: Requirement, votes: tuple[Vote, ...]) -> ApprovalEvent | 
     return None
 
 
-def may_vote(approval: Approval, *, voter: str, groups: frozenset[str], now_us: int) -> str | None:
-    """Why this person may not decide this approval, as a sentence; None where they may."""
+def may_vote(approval: Approval, *, by: Principal, now_us: int) -> str | None:
+    """Why this one may not decide this approval, as a sentence; None where they may."""
+    if by.kind is PrincipalKind.AGENT:
+        return "An agent may not decide an approval."
+    if by.acts_for_another:
+        return "Who acts for somebody else may not decide an approval."
     if approval.state is not ApprovalState.PENDING:
         return f"The approval is {approval.state.value}."
     if approval.is_expired(now_us):
         return "The approval has expired."
-    if approval.requirement.distinct and voter in approval.requesters:
+    if approval.requirement.distinct and by.id in approval.requesters:
         return "Who asked may not approve."
-    if any(vote.approver == voter for vote in approval.votes):
+    if approval.has_vote_of(by.id):
         return "You have decided already."
-    if approval.requirement.roles and not approval.requirement.roles & groups:
+    if not _has_role(approval.requirement, by):
         return f"It takes one of these roles: {', '.join(sorted(approval.requirement.roles))}."
     return None
+
+
+def concerns(approval: Approval, by: Principal) -> bool:
+    """Whether somebody has to do with an approval: asked, decided, or is one whose decision it takes."""
+    if by.id in approval.requesters or approval.has_vote_of(by.id):
+        return True
+    return by.kind is not PrincipalKind.AGENT and not by.acts_for_another and _has_role(approval.requirement, by)
+
+
+def _has_role(requirement: Requirement, by: Principal) -> bool:
+    return not requirement.roles or not requirement.roles.isdisjoint(by.groups)

@@ -6,6 +6,7 @@ guarded in the store, so of two that race one wins.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from interlock.core.approval import (
@@ -17,7 +18,7 @@ from interlock.core.approval import (
     next_state,
     tally,
 )
-from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
+from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Deny
 from interlock.core.errors import ApprovalUnknown
@@ -34,6 +35,16 @@ from interlock.runtime.world import World
 
 MISSING = Deny(Code.APPROVAL_MISMATCH, "There is no such approval.")
 TRIES = 5
+
+ENDED: Mapping[ApprovalState, Code] = {
+    ApprovalState.GRANTED: Code.APPROVAL_MISMATCH,
+    ApprovalState.USED: Code.APPROVAL_MISMATCH,
+    ApprovalState.DENIED: Code.APPROVAL_DENIED,
+    ApprovalState.EXPIRED: Code.APPROVAL_EXPIRED,
+    ApprovalState.WITHDRAWN: Code.APPROVAL_MISMATCH,
+    ApprovalState.VOID: Code.APPROVAL_MISMATCH,
+}
+"""What deciding one is refused with that is decided already, whoever it is that comes late."""
 
 
 class ApprovalDesk:
@@ -69,8 +80,7 @@ class ApprovalDesk:
         if found is None:
             return MISSING
         approval = found[0]
-        gave = any(vote.approver == by.id for vote in approval.votes)
-        if by.id not in approval.requesters and not gave:
+        if by.id not in approval.requesters and not approval.has_vote_of(by.id):
             return Deny(Code.PERMISSION_DENIED, "Only who asked or who approved may withdraw it.")
         return await self._step(approval, ApprovalEvent.WITHDRAW, EventKind.APPROVAL_WITHDRAWN, by=by, note=note)
 
@@ -112,7 +122,8 @@ class ApprovalDesk:
             replaced = await self._step(approval, ApprovalEvent.VOID, EventKind.APPROVAL_VOID, by=by, note="edited")
             if isinstance(replaced, Deny):
                 return replaced
-        return await self._gate.propose(call, caller, replaces=approval.id)
+        edited = replace(approval, requesters=approval.requesters | {by.id})
+        return await self._gate.propose(call, caller, replaces=edited)
 
     async def reveal(self, approval_id: str, *, by: Principal) -> bytes | Deny:
         """The whole arguments as JSON, secrets included, for one who may decide; that they were shown is on record."""
@@ -153,9 +164,10 @@ class ApprovalDesk:
         return Deny(Code.CONTENDED, "Others decided at the same time; look again.")
 
     def _may_not(self, approval: Approval, by: Principal) -> Deny | None:
-        if by.kind is PrincipalKind.AGENT:
-            return Deny(Code.PERMISSION_DENIED, "An agent may not decide an approval.")
-        why = may_vote(approval, voter=by.id, groups=by.groups, now_us=self._world.clock.now_us())
+        ended = ENDED.get(approval.state)
+        if ended is not None:
+            return Deny(ended, f"The approval is {approval.state.value}.")
+        why = may_vote(approval, by=by, now_us=self._world.clock.now_us())
         return None if why is None else Deny(Code.PERMISSION_DENIED, why)
 
     async def _write(self, approval: Approval, vote: Vote, by: Principal) -> Approval | None:

@@ -78,7 +78,6 @@ def approval_of(operation: Operation, facts: Facts, ask: Ask, *, ids: tuple[str,
         task=caller.task,
         key=operation.key,
         call_id=operation.call.id,
-        replaces=None if facts.grant is None else facts.grant.id,
         expectation=operation.call.expectation,
         requesters=frozenset({caller.principal.id, caller.principal.on_behalf_of}),
     )

@@ -28,7 +28,8 @@ class Again(Enum):
 class Proposal:
     """One proposal on its way: how its operation comes to be, and until when it may be started.
 
-    `deadline_s` is on the event loop's clock. `grant` and `stored` are those of a resumed approval and its operation.
+    `deadline_s` is on the event loop's clock. `grant` and `stored` are those of a resumed approval and its operation;
+    `replaces` is the approval of whose operation an approver edited this one, with that approver among its requesters.
     """
 
     call: ToolCall
@@ -37,7 +38,7 @@ class Proposal:
     deadline_s: float
     grant: Approval | None = None
     stored: str | None = None
-    replaces: str | None = None
+    replaces: Approval | None = None
 
 
 @frozen

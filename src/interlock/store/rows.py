@@ -105,8 +105,13 @@ def write_approval(approval: Approval) -> bytes:
 
 
 def read_approval(data: bytes, *, state: str) -> Approval:
-    """An approval as it was written, in the state of its row."""
+    """An approval as it was written, in the state of its row; void where it cannot have come there.
+
+    A claim changes the row alone, and the row is not sealed: whatever else it says is not believed.
+    """
     found = orjson.loads(data)
+    written, stands = ApprovalState(found["state"]), ApprovalState(state)
+    believed = stands is written or (written, stands) in _BY_A_CLAIM
     found["binding"] = Binding(**found["binding"])
     requirement = found["requirement"]
     found["requirement"] = Requirement(
@@ -114,7 +119,12 @@ def read_approval(data: bytes, *, state: str) -> Approval:
     )
     found["votes"] = tuple(Vote(**{**vote, "roles": frozenset(vote["roles"])}) for vote in found["votes"])
     found["requesters"] = frozenset(found.get("requesters", ()))
-    return Approval(**{**found, "state": ApprovalState(state)})
+    return Approval(**{**found, "state": stands if believed else ApprovalState.VOID})
+
+
+_BY_A_CLAIM: Final = frozenset(
+    {(ApprovalState.GRANTED, ApprovalState.USED), (ApprovalState.PENDING, ApprovalState.VOID)}
+)
 
 
 def write_operation(operation: StoredOperation) -> bytes:
@@ -143,15 +153,17 @@ def _sorted(value: object) -> list[object]:
 
 def write_checkpoint(checkpoint: Checkpoint) -> bytes:
     """A checkpoint with its signature."""
-    return orjson.dumps({
-        "number": checkpoint.number,
-        "time_us": checkpoint.time_us,
-        "heads": [[head.chain, head.sequence, head.hash] for head in checkpoint.heads],
-        "root": checkpoint.root,
-        "previous": checkpoint.previous,
-        "key_fingerprint": checkpoint.key_fingerprint,
-        "signature": checkpoint.signature.hex(),
-    })
+    return orjson.dumps(
+        {
+            "number": checkpoint.number,
+            "time_us": checkpoint.time_us,
+            "heads": [[head.chain, head.sequence, head.hash] for head in checkpoint.heads],
+            "root": checkpoint.root,
+            "previous": checkpoint.previous,
+            "key_fingerprint": checkpoint.key_fingerprint,
+            "signature": checkpoint.signature.hex(),
+        }
+    )
 
 
 def read_checkpoint(body: bytes) -> Checkpoint:

@@ -24,6 +24,7 @@ def is_usable(approval: Approval | None, *, intent: Intent) -> bool:
     return (
         approval is not None
         and approval.state is ApprovalState.GRANTED
+        and approval.is_met
         and not approval.is_expired(intent.at_us)
         and approval.binding.operation_digest == intent.operation.digest
     )
@@ -43,16 +44,17 @@ def settled_state(state: CallState, *, what: CallEvent) -> CallState | None:
 
 
 def is_same_question(asked: Approval, *, pending: Approval) -> bool:
-    """Whether an approval that is still pending asks what is asked now; without a key every question is its own."""
-    mine, theirs = asked.binding, pending.binding
+    """Whether an approval that is still pending asks what is asked now; without a key every question is its own.
+
+    It has to keep from deciding all whom the new one would: an edit makes its editor one who asks.
+    """
     return (
         asked.key is not None
         and (asked.tenant, asked.key) == (pending.tenant, pending.key)
         and pending.state is ApprovalState.PENDING
         and not pending.is_expired(asked.asked_at_us)
-        and mine.operation_digest == theirs.operation_digest
-        and mine.slice_digest == theirs.slice_digest
-        and mine.principal == theirs.principal
+        and asked.binding == pending.binding
+        and asked.requesters <= pending.requesters
     )
 
 

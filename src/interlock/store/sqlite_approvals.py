@@ -12,17 +12,17 @@ from interlock.store.sqlite_db import Db, Row
 from interlock.store.sqlite_desk import Desk, Place
 
 
-def ask(desk: Desk, *, asking: Asking) -> tuple[Approval, Receipt]:
-    """Store the question, or find the identical one that is still pending."""
+def ask(desk: Desk, *, asking: Asking) -> tuple[Approval, Receipt | None]:
+    """Store the question, or find the identical one that is still pending, and then write nothing."""
     asked = asking.approval
+    pending = _same_question(desk.db, asked)
+    if pending is not None:
+        return pending, None
     desk.books.load(asking.charges)
-    approval = _same_question(desk.db, asked)
-    if approval is None:
-        approval = asked
-        _insert(desk.db, approval, operation=asking.operation)
+    _insert(desk.db, asked, operation=asking.operation)
     receipt = desk.chain.append(asking.event)
     desk.books.charge(asking.charges)
-    return approval, receipt
+    return asked, receipt
 
 
 def change(desk: Desk, *, step: ApprovalChange) -> Receipt | None:
@@ -62,8 +62,8 @@ def with_operation(db: Db, *, place: Place) -> tuple[Approval, StoredOperation] 
     return _approval(db, row[:4]), read_operation(operation)
 
 
-def approvals(db: Db, *, tenant: str, state: ApprovalState | None) -> tuple[Approval, ...]:
-    """All of a tenant, oldest first."""
+def approvals(db: Db, *, tenant: str | None, state: ApprovalState | None) -> tuple[Approval, ...]:
+    """All of a tenant, or of every tenant, oldest first."""
     return tuple(_approval(db, row) for row in db.named("select_approvals", {"tenant": tenant, "state": state}))
 
 
@@ -77,8 +77,14 @@ def _same_question(db: Db, asked: Approval) -> Approval | None:
 def _insert(db: Db, approval: Approval, *, operation: StoredOperation) -> None:
     context = _context(approval.tenant, approval.id, b"operation")
     db.run(
-        "insert_approval", approval.tenant, approval.id, approval.state, approval.key, approval.asked_at_us,
-        _sealed(db, approval), db.seal.seal(write_operation(operation), context=context),
+        "insert_approval",
+        approval.tenant,
+        approval.id,
+        approval.state,
+        approval.key,
+        approval.asked_at_us,
+        _sealed(db, approval),
+        db.seal.seal(write_operation(operation), context=context),
     )
 
 

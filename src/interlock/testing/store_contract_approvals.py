@@ -38,10 +38,12 @@ class ApprovalContract(ContractTests):
     async def test_a_question_is_kept_with_the_operation_that_will_run(self, *, store: Store, values: Values) -> None:
         asking = values.asking("k")
         asked, receipt = await store.ask(asking)
+        assert receipt is not None
         assert (asked, receipt.sequence) == (asking.approval, 1)
         assert await store.approval(TENANT, asked.id) == (asking.approval, asking.operation)
         assert await store.approval("globex", asked.id) is None
         assert await store.approvals("globex") == ()
+        assert await store.approvals(None) == await store.approvals(TENANT) != ()
 
     async def test_waiting_binds_no_key_and_holds_no_budget(self, *, store: Store, values: Values) -> None:
         charge = (Reservation(SCOPE, Amounts(calls=1)),)
@@ -51,15 +53,21 @@ class ApprovalContract(ContractTests):
         assert (seen.usage[0].used, seen.usage[0].held) == (Amounts(calls=1), Amounts())
         await claimed(store, intent=values.intent("k"))
 
-    async def test_an_identical_question_is_given_back_and_recorded(self, *, store: Store, values: Values) -> None:
+    async def test_an_identical_question_is_given_back_and_nothing_is_written(
+        self, *, store: Store, values: Values
+    ) -> None:
         first = values.asking("k")
-        same = replace(first, approval=replace(first.approval, id="again"), event=values.event())
+        charge = (Reservation(SCOPE, Amounts(calls=1)),)
+        same = replace(first, approval=replace(first.approval, id="again"), event=values.event(), charges=charge)
         await store.ask(first)
-        asked, receipt = await store.ask(same)
-        assert (asked, receipt.sequence) == (first.approval, 2)
+        assert await store.ask(same) == (first.approval, None)
         assert await store.approvals(TENANT) == (first.approval,)
+        assert [head.sequence for head in await store.heads()] == [1]
+        assert (await store.look(values.look("k"))).usage[0].used == Amounts()
 
-    @pytest.mark.parametrize("differs", ["key", "operation_digest", "slice_digest", "principal", "expired", "decided"])
+    @pytest.mark.parametrize(
+        "differs", ["key", "operation_digest", "slice_digest", "principal", "resource_version", "expired", "decided"]
+    )
     async def test_a_question_that_differs_is_one_of_its_own(
         self, *, store: Store, values: Values, differs: str
     ) -> None:
@@ -149,10 +157,19 @@ class ApprovalContract(ContractTests):
     ) -> None:
         asking = values.asking("k")
         await store.ask(asking)
-        changed = replace(asking.approval, state=state)
+        changed = replace(values.granted(asking).changed, state=state)
         await store.change(ApprovalChange(asking.approval, changed, values.event()))
         assert await store.claim(values.resumed(asking)) is NotClaimed.APPROVAL
         assert (await store.look(values.look("k"))).prior is None
+
+    async def test_an_approval_that_nobody_voted_for_is_not_used_whatever_its_state(
+        self, *, store: Store, values: Values
+    ) -> None:
+        asking = values.asking("k")
+        await store.ask(asking)
+        changed = replace(asking.approval, state=ApprovalState.GRANTED)
+        await store.change(ApprovalChange(asking.approval, changed, values.event()))
+        assert await store.claim(values.resumed(asking)) is NotClaimed.APPROVAL
 
     async def test_an_approval_is_used_before_it_expires_and_for_what_it_was_given(
         self, *, store: Store, values: Values

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from interlock.core.approval import Approval, ApprovalState, Binding, Requirement
+from interlock.core.approval import Approval, ApprovalState, Binding, Requirement, Vote
 from interlock.core.budget import NOTHING, Amounts, Limit, Reservation, ScopeKey, ScopeKind, Unit
 from interlock.core.catalogue import Lifecycle
 from interlock.core.chain import commitment
@@ -32,9 +32,19 @@ class Values:
         """An operation of a tool named `save`."""
         number = next(self._numbers)
         return StoredOperation(
-            id=f"operation-{number}", tenant=self.tenant, tool="save", source="local", version="1",
-            spec_digest="5" * 64, digest=f"{number:064x}", model_digest="e" * 64, principal="alice",
-            call_id=f"call-{number}", sealed=sealed, key=key, run=run,
+            id=f"operation-{number}",
+            tenant=self.tenant,
+            tool="save",
+            source="local",
+            version="1",
+            spec_digest="5" * 64,
+            digest=f"{number:064x}",
+            model_digest="e" * 64,
+            principal="alice",
+            call_id=f"call-{number}",
+            sealed=sealed,
+            key=key,
+            run=run,
         )
 
     def event(self, kind: EventKind = EventKind.CLAIMED, *, subject: str = "", data: bytes = b"kept") -> Event:
@@ -44,8 +54,16 @@ class Values:
         payloads = (Payload(RECORD, salt, b'{"number":%d}' % number), Payload("result", salt[::-1], data))
         commitments = tuple(sorted((each.name, commitment(each.salt, payload=each.data)) for each in payloads))
         return Event(
-            kind, self.tenant, NOW_US + number, "ab" * 16, f"{number:032x}", (), commitments, payloads,
-            call=f"call-{number}", subject=subject,
+            kind,
+            self.tenant,
+            NOW_US + number,
+            "ab" * 16,
+            f"{number:032x}",
+            (),
+            commitments,
+            payloads,
+            call=f"call-{number}",
+            subject=subject,
         )
 
     def intent(self, key: str | None = None, *, limit: int | None = None, run: str | None = RUN) -> Intent:
@@ -60,17 +78,24 @@ class Values:
     def granted(self, asking: Asking) -> ApprovalChange:
         """The step from pending to granted."""
         expected = asking.approval
-        changed = replace(expected, state=ApprovalState.GRANTED)
+        vote = Vote("bob", frozenset({"editor"}), approve=True, at_us=NOW_US)
+        changed = replace(expected, state=ApprovalState.GRANTED, votes=(vote,))
         return ApprovalChange(expected, changed, self.event(EventKind.APPROVAL_VOTED))
 
     def asking(self, key: str | None = None, *, run: str | None = RUN) -> Asking:
         """A question about a new operation."""
         operation = self.operation(key, run=run)
         approval = Approval(
-            id=f"approval-{next(self._numbers)}", tenant=self.tenant, operation_id=operation.id,
+            id=f"approval-{next(self._numbers)}",
+            tenant=self.tenant,
+            operation_id=operation.id,
             binding=Binding(operation.digest, "save", "1", "5" * 64, "alice", 'Draft::"d1"', None),
             requirement=Requirement(frozenset({"editor"}), reasons=("a person looks first",)),
-            summary="save d1", asked_at_us=NOW_US, expires_at_us=NOW_US + DAY_US, run=run, key=key,
+            summary="save d1",
+            asked_at_us=NOW_US,
+            expires_at_us=NOW_US + DAY_US,
+            run=run,
+            key=key,
             requesters=frozenset({"alice"}),
         )
         return Asking(approval, operation, self.event(EventKind.WAITING))

@@ -1,6 +1,6 @@
 """A tool, people and facts that the tests of one governed call share."""
 
-from interlock.core.approval import Approval, ApprovalState, Requirement
+from interlock.core.approval import Approval, ApprovalState, Requirement, Vote
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import Json
 from interlock.core.catalogue import Catalogue, Lifecycle, Tool
@@ -121,6 +121,10 @@ def prior(of: Operation, state: CallState = CallState.SUCCEEDED, **rest: object)
     return Prior(**settings)  # type: ignore[arg-type]
 
 
+LEADS = Vote("lena", frozenset({"lead"}), approve=True, at_us=NOW_US - 30_000_000)
+"""The vote that grants an approval of these cases."""
+
+
 def approval(of: Operation, state: ApprovalState = ApprovalState.GRANTED, **rest: object) -> Approval:
     """An approval of this operation under the policy that asks."""
     found = facts(of, ASK)
@@ -135,6 +139,7 @@ def approval(of: Operation, state: ApprovalState = ApprovalState.GRANTED, **rest
         "expires_at_us": NOW_US + 60_000_000,
         "state": state,
         "requesters": frozenset({"alice"}),
+        "votes": () if state is ApprovalState.PENDING else (LEADS,),
         **rest,
     }
     return Approval(**settings)  # type: ignore[arg-type]

@@ -294,6 +294,13 @@ def test_only_a_live_grant_runs(state: ApprovalState, at_us: int, told: Code) ->
     assert refusal(OPERATION, known).code is told
 
 
+@pytest.mark.requirement("APR-2", "APR-3")
+def test_a_grant_without_the_votes_that_it_requires_runs_nothing() -> None:
+    for forged in (approval(OPERATION, votes=()), approval(OPERATION, requirement=Requirement(quorum=2))):
+        deny = refusal(OPERATION, facts(OPERATION, ASK, grant=forged))
+        assert (deny.code, "votes" in deny.message) == (Code.APPROVAL_MISMATCH, True)
+
+
 @pytest.mark.requirement("APR-2")
 def test_a_requirement_that_has_grown_asks_again() -> None:
     of = operation(of=FLOOR)

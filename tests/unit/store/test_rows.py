@@ -57,8 +57,18 @@ def test_approvals_in_the_state_of_their_row(summary: str, note: str) -> None:
     vote = Vote("bob", frozenset({"a", "b"}), approve=True, at_us=1, note=note)
     approval = replace(Values().asking("k").approval, summary=summary, votes=(vote,), replaces="old", expectation=note)
     assert rows.read_approval(rows.write_approval(approval), state="pending") == approval
-    used = rows.read_approval(rows.write_approval(approval), state="used")
-    assert used == replace(approval, state=ApprovalState.USED)
+    granted = replace(approval, state=ApprovalState.GRANTED)
+    assert rows.read_approval(rows.write_approval(granted), state="used") == replace(approval, state=ApprovalState.USED)
+
+
+@pytest.mark.requirement("APR-2")
+@pytest.mark.parametrize("written", ApprovalState)
+@pytest.mark.parametrize("row", ApprovalState)
+def test_a_state_to_which_no_claim_takes_a_row_is_not_believed(written: ApprovalState, row: ApprovalState) -> None:
+    approval = replace(Values().asking("k").approval, state=written)
+    read = rows.read_approval(rows.write_approval(approval), state=row)
+    by_a_claim = (written, row) in {(ApprovalState.GRANTED, ApprovalState.USED), (ApprovalState.PENDING, row.VOID)}
+    assert read.state is (row if row is written or by_a_claim else ApprovalState.VOID)
 
 
 @given(st.binary(max_size=50), texts)

@@ -1,10 +1,10 @@
 """The guards that every store shares, as tables."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 
-from interlock.core.approval import ApprovalState
+from interlock.core.approval import ApprovalState, Binding
 from interlock.core.effect import CallEvent, CallState
 from interlock.core.errors import VersionExists
 from interlock.ports import ApprovalChange
@@ -52,12 +52,21 @@ def test_taking_over_is_not_settling() -> None:
 @pytest.mark.parametrize("state", ApprovalState)
 def test_an_approval_is_usable_while_it_is_granted(state: ApprovalState) -> None:
     asking = values.asking("k")
-    approval = replace(asking.approval, state=state)
+    granted = values.granted(asking).changed
+    approval = replace(granted, state=state)
     intent = values.resumed(asking)
     assert is_usable(approval, intent=intent) is (state is ApprovalState.GRANTED)
     assert not is_usable(approval, intent=replace(intent, at_us=NOW_US + DAY_US))
     assert not is_usable(approval, intent=replace(intent, operation=values.operation("k")))
     assert not is_usable(None, intent=intent)
+
+
+@pytest.mark.requirement("APR-2")
+def test_an_approval_that_nobody_voted_for_is_not_usable_whatever_its_state_says() -> None:
+    asking = values.asking("k")
+    forged = replace(asking.approval, state=ApprovalState.GRANTED)
+    assert not is_usable(forged, intent=values.resumed(asking))
+    assert is_usable(values.granted(asking).changed, intent=values.resumed(asking))
 
 
 def test_a_change_needs_state_and_votes_as_expected() -> None:
@@ -82,6 +91,22 @@ def test_the_same_question_has_the_same_key_and_tenant() -> None:
     assert is_same_question(asked, pending=asked)
     assert not is_same_question(asked, pending=replace(asked, tenant="globex"))
     assert not is_same_question(replace(asked, key=None), pending=replace(asked, key=None))
+
+
+@pytest.mark.requirement("APR-2")
+@pytest.mark.parametrize("differs", [each.name for each in fields(Binding)])
+def test_the_same_question_is_bound_to_the_same_in_all_respects(differs: str) -> None:
+    asked = values.asking("k").approval
+    other = replace(asked, binding=replace(asked.binding, **{differs: "another"}))
+    assert not is_same_question(other, pending=asked)
+
+
+@pytest.mark.requirement("APR-3")
+def test_the_same_question_keeps_from_deciding_all_who_asked_it() -> None:
+    asked = values.asking("k").approval
+    edited = replace(asked, requesters=asked.requesters | {"bob"})
+    assert not is_same_question(edited, pending=asked)
+    assert is_same_question(asked, pending=edited)
 
 
 def test_a_version_changes_its_state_and_never_its_digest() -> None:
