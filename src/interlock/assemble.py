@@ -13,10 +13,13 @@ from interlock.core.budget import ScopeKey, Usage
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
 from interlock.core.errors import SettingsInvalid
 from interlock.core.functions import Declaration
+from interlock.core.key_mark import KeyMark, key_mark
 from interlock.core.observation import Observation
 from interlock.core.policy import PolicySource
 from interlock.core.redaction import Redactor
-from interlock.keys import Keys, KeySigner, key_file
+from interlock.core.signing import fingerprint
+from interlock.core.tool import ToolSpec
+from interlock.keys import Keys, KeySigner, key_file, read_key_file
 from interlock.ports import Clock, Entropy, FactSource, Principals, Secrets, Signer
 from interlock.runners.python import PythonRunner
 from interlock.runners.threads import Threads
@@ -30,7 +33,7 @@ from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
-from interlock.settings import Settings
+from interlock.settings import Publish, Settings
 from interlock.store.memory import MemoryStore
 from interlock.store.seal import Seal
 from interlock.system import SystemClock, SystemEntropy
@@ -70,7 +73,8 @@ PLAIN = Host()
 class Gate(Walk):
     """An open Interlock: the gate, with the desks around it. `async with Gate.open(...) as gate:`
 
-    `recovered` counts what opening did about calls that earlier processes left behind.
+    `recovered` counts what opening did about calls that earlier processes left behind. `changed` are tools whose code
+    here is another than what is published under their version: they cannot be called.
     """
 
     def __init__(
@@ -86,6 +90,7 @@ class Gate(Walk):
         self.audit = AuditDesk(world, records)
         self.recovery = RecoveryDesk(self, world, records)
         self.recovered = Recovered()
+        self.changed: tuple[ToolSpec, ...] = ()
 
     @classmethod
     @asynccontextmanager
@@ -101,11 +106,12 @@ class Gate(Walk):
         """Open a store (`:memory:` or a SQLite file), publish `tools`, put `policies` in force, recover; then close.
 
         `policies` is a folder of `.cedar` files, or sources; None keeps what the store has. Raises `SettingsInvalid`,
-        `SpecInvalid`, `PolicyInvalid` or `StoreError` before anything can be called.
+        `SpecInvalid`, `PolicyInvalid` or `StoreError` before anything can be called. `settings.publish` opens a store
+        without publishing, to read it or to decide in it.
         """
         store = await _open_store(str(path), host)
         try:
-            keys = host.keys or (Keys.random() if str(path) == MEMORY else key_file(Path(f"{path}.key")))
+            keys = await _keys(store, host)
             gate = _wired(cls, store, settings or Settings(), host=host, keys=keys)
             await gate.begin(tuple(tools), policies)
             try:
@@ -117,17 +123,27 @@ class Gate(Walk):
 
     async def begin(self, tools: Sequence[Declaration], policies: str | Path | Iterable[PolicySource] | None) -> None:
         """Publish, put in force, recover: what `open` does before it hands the gate out."""
-        specs = []
-        for tool in tools:
-            spec = tool.spec()
-            self._python.bind(spec, functions=tool.functions)
-            specs.append(spec)
+        specs = [self._bound(tool) for tool in tools]
         sources = read_policies(policies) if isinstance(policies, str | Path) else policies
         sources = None if sources is None else tuple(sources)
-        await self.catalogue.register(specs, by=self._host, under=sources)
+        publish = self._settings.publish
+        if publish is not Publish.ALL:
+            self.changed = await self.catalogue.changed(specs)
+        if publish is Publish.NOTHING:
+            if sources is not None:
+                raise SettingsInvalid("policies are put in force by a gate that publishes; leave one of the two out")
+            await self.catalogue.know(specs)
+            return
+        wanted = [spec for spec in specs if spec not in self.changed]
+        await self.catalogue.register(wanted, by=self._host, under=sources)
         if sources is not None:
             await self.policies.save(sources, by=self._host)
         self.recovered = await self.recovery.recover()
+
+    def _bound(self, tool: Declaration) -> ToolSpec:
+        spec = tool.spec()
+        self._python.bind(spec, functions=tool.functions)
+        return spec
 
     async def call_many(
         self,
@@ -179,7 +195,7 @@ def read_policies(folder: str | Path) -> tuple[PolicySource, ...]:
 
 def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Settings, *, host: Host, keys: Keys) -> Gate:
     redactor = Redactor(settings.secrets)
-    python = PythonRunner(redact=redactor.text, threads=Threads(threads_max=settings.threads_max))
+    python = PythonRunner(redactor=redactor, threads=Threads(threads_max=settings.threads_max))
     world = World(
         calls=store,
         approvals=store,
@@ -198,6 +214,33 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
     views = Views(store, environment=settings.environment, facts=host.fact_names)
     records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)
     return kind(world, settings, views=views, records=records, python=python)
+
+
+async def _keys(store: MemoryStore | SqliteStore, host: Host) -> Keys:
+    """The keys of this store: those that it was first opened with, or none. Raises `SettingsInvalid`."""
+    if isinstance(store, MemoryStore):
+        return host.keys or Keys.random()
+    kept, file = await store.keys(), Path(f"{store.path}.key")
+    keys = host.keys or (key_file(file) if kept is None else _restored(file, kept))
+    signer = host.signer or KeySigner(keys.signing)
+    mark = key_mark(fingerprint(signer.public_key()), master=keys.master)
+    _refuse_other(mark, kept or await store.keep_keys(mark), file=file)
+    return keys
+
+
+def _restored(file: Path, kept: KeyMark) -> Keys:
+    """A new key in place of a lost one would make all that was signed before look forged."""
+    if not file.exists():
+        raise SettingsInvalid(f"this store was signed by the key {kept.fingerprint}; {file} is missing: restore it")
+    return read_key_file(file)
+
+
+def _refuse_other(mark: KeyMark, kept: KeyMark, *, file: Path) -> None:
+    if mark.fingerprint != kept.fingerprint:
+        other = f"the one at hand is {mark.fingerprint}: restore {file}"
+        raise SettingsInvalid(f"this store was signed by the key {kept.fingerprint}; {other}")
+    if mark != kept:
+        raise SettingsInvalid(f"this store was written with another master key than the one at hand: restore {file}")
 
 
 async def _open_store(path: str, host: Host) -> MemoryStore | SqliteStore:

@@ -53,23 +53,22 @@ def key_file(path: Path) -> Keys:
 
     Whoever has this file can sign a log that was never written: keep a copy of the fingerprint elsewhere.
     """
+    if path.exists():
+        return read_key_file(path)
+    keys = Keys.random()
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        return _read(path)
+        is_made = _write_new(path, f"{keys.signing.hex()}\n{keys.master.hex()}\n")
     except OSError as fault:
         raise SettingsInvalid(f"the key file {path} cannot be made: {fault.strerror}") from fault
-    keys = Keys.random()
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(f"{keys.signing.hex()}\n{keys.master.hex()}\n")
-        file.flush()
-        os.fsync(file.fileno())
-    return keys
+    return keys if is_made else read_key_file(path)
 
 
-def _read(path: Path) -> Keys:
+def read_key_file(path: Path) -> Keys:
+    """The keys in a file that is there. Raises `SettingsInvalid`, and makes nothing."""
     try:
         signing, master = (bytes.fromhex(line) for line in path.read_text(encoding="ascii").split())
+    except FileNotFoundError:
+        raise SettingsInvalid(f"the key file {path} is missing; restore it") from None
     except (OSError, ValueError) as fault:
         raise SettingsInvalid(
             f"the key file {path} cannot be read; restore it, or move it away with its store"
@@ -77,3 +76,19 @@ def _read(path: Path) -> Keys:
     if len(signing) != KEY_BYTES or len(master) != KEY_BYTES:
         raise SettingsInvalid(f"the key file {path} does not hold two keys of {KEY_BYTES} bytes")
     return Keys(signing, master)
+
+
+def _write_new(path: Path, text: str) -> bool:
+    """Make the file whole or not at all; False where another process was faster, whose half-written file none reads."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return False
+    finally:
+        draft.unlink()
+    return True

@@ -205,8 +205,8 @@ class Approvals(Protocol):
     async def approval(self, tenant: str, approval_id: str) -> tuple[Approval, StoredOperation] | None:
         """One approval with its operation."""
 
-    async def approvals(self, tenant: str, state: ApprovalState | None = None) -> tuple[Approval, ...]:
-        """All of a tenant, oldest first."""
+    async def approvals(self, tenant: str | None, state: ApprovalState | None = None) -> tuple[Approval, ...]:
+        """All of a tenant, or of every tenant, oldest first."""
 
     async def change(self, change: ApprovalChange) -> Receipt | None:
         """Vote, withdraw, expire or void. None: it has changed meanwhile. A denial joins the run's `denied`."""

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import cast
 
 from interlock.core.budget import Limit, Limits
 from interlock.core.errors import SettingsInvalid
+
+
+class Publish(StrEnum):
+    """What opening a store does with tools that it does not have as they are here.
+
+    ALL publishes what is new, and refuses to open where a tool changed under its version. NEW publishes what is new; a
+    changed tool cannot be called. NOTHING neither publishes tools or policies nor looks calls up: to read or decide.
+    """
+
+    ALL = "all"
+    NEW = "new"
+    NOTHING = "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +35,7 @@ class Settings:
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
     - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
       Only its operators act on what is shared by all tenants.
+    - `publish`: what opening does with tools that the store does not have as they are here.
     """
 
     environment: str = "development"
@@ -31,12 +45,16 @@ class Settings:
     threads_max: int = 32
     secrets: tuple[str, ...] = ()
     tenant: str = "default"
+    publish: Publish = Publish.ALL
 
     def __post_init__(self) -> None:
         given: object = self.limits
         limits = given if isinstance(given, Limits) else Limits(cast(tuple[Limit, ...], given))
         object.__setattr__(self, "limits", limits)
         object.__setattr__(self, "secrets", _texts(self.secrets))
+        if self.publish not in frozenset(Publish):
+            raise SettingsInvalid(f"settings: publish must be {', '.join(Publish)}, not {self.publish!r}")
+        object.__setattr__(self, "publish", Publish(self.publish))
         for name in ("environment", "tenant"):
             _refuse_unless(name, getattr(self, name), kind=str, wanted="a text that is not empty")
         for name in ("deadline_ms", "facts_timeout_ms", "threads_max"):

@@ -4,10 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from interlock import Gate, PolicySource, Settings, ToolCall, tool
+from interlock import Gate, Host, PolicySource, Settings, ToolCall, tool
 from interlock.assemble import read_policies
-from interlock.core.errors import PolicyInvalid, SettingsInvalid, StoreClosed
-from tests.gates import ALICE, ALL, Shelf, code, opened, search
+from interlock.core.audit_log import Verified
+from interlock.core.errors import PolicyInvalid, SettingsInvalid, StoreClosed, VersionExists
+from interlock.keys import KeySigner
+from interlock.settings import Publish
+from tests.gates import ALICE, ALL, AnyTool, Shelf, code, opened, save, search
 
 
 def names(folder: Path) -> set[str]:
@@ -76,6 +79,87 @@ async def test_threads_are_bounded_as_the_settings_say() -> None:
         assert gate._python._threads._threads_max == 1
         assert code(await gate.call(ToolCall("c", "count", ""), principal=ALICE)) == "ok"
     assert peak == [1]
+
+
+@pytest.mark.requirement("AUD-2")
+@pytest.mark.parametrize(
+    ("lost", "says"),
+    [
+        ((0, 1), "is missing: restore it"),
+        ((0,), "this store was signed by the key"),
+        ((1,), "another master key"),
+    ],
+)
+async def test_a_store_opens_only_with_the_keys_that_it_was_first_opened_with(
+    tmp_path: Path, lost: tuple[int, ...], says: str
+) -> None:
+    path, file = str(tmp_path / "gate.db"), tmp_path / "gate.db.key"
+    async with opened(path, Shelf().tools) as gate:
+        key = gate.audit.fingerprint()
+    kept = file.read_text()
+    file.unlink()
+    lines = ["0" * 64 if index in lost else line for index, line in enumerate(kept.splitlines())]
+    if len(lost) == 1:
+        file.write_text("\n".join(lines))
+    with pytest.raises(SettingsInvalid, match=says) as refused:
+        async with opened(path, Shelf().tools):
+            pass
+    assert (key in str(refused.value)) is (0 in lost)
+    assert file.exists() is (len(lost) == 1)
+    file.write_text(kept)
+    async with opened(path, Shelf().tools) as gate:
+        assert isinstance(await gate.audit.verify(), Verified)
+
+
+@pytest.mark.requirement("AUD-2")
+async def test_a_signer_of_the_host_is_held_to_the_store_as_well(tmp_path: Path) -> None:
+    path = str(tmp_path / "gate.db")
+    async with opened(path, Shelf().tools, host=Host(signer=KeySigner(b"1" * 32))):
+        pass
+    with pytest.raises(SettingsInvalid, match="this store was signed by the key"):
+        async with opened(path, Shelf().tools, host=Host(signer=KeySigner(b"2" * 32))):
+            pass
+
+
+def search_that(says: str, version: str = "1") -> AnyTool:
+    @tool(effect="read", owner="eng", name="search", version=version, description=says)
+    async def search(query: str, limit: int = 5) -> list[str]:
+        return [query][:limit]
+
+    return search
+
+
+@pytest.mark.requirement("REG-1")
+async def test_a_store_can_be_read_with_a_changed_tool_which_then_cannot_be_called(tmp_path: Path) -> None:
+    shelf, changed, gate_path = Shelf(), search_that("Search otherwise."), str(tmp_path / "gate.db")
+    async with opened(gate_path, shelf.tools):
+        pass
+    with pytest.raises(VersionExists, match="search"):
+        async with opened(gate_path, [changed, shelf.save]):
+            pass
+    for publish in (Publish.NEW, Publish.NOTHING):
+        async with opened(gate_path, [changed, shelf.save], None, publish=publish) as gate:
+            assert [spec.name for spec in gate.changed] == ["search"]
+            assert code(await gate.call(search(), principal=ALICE)) == "TOOL_NOT_FOUND"
+            assert code(await gate.call(save(), principal=ALICE, task="t")) == "ok"
+    assert len(shelf.saved) == 1
+
+
+@pytest.mark.requirement("REG-1")
+@pytest.mark.parametrize(("publish", "versions"), [(Publish.NEW, 2), (Publish.NOTHING, 1)])
+async def test_a_new_version_is_published_unless_nothing_is(tmp_path: Path, publish: Publish, versions: int) -> None:
+    path = str(tmp_path / "gate.db")
+    async with opened(path, Shelf().tools):
+        pass
+    async with opened(path, [search_that("Search anew.", "2")], None, publish=publish) as gate:
+        assert gate.changed == ()
+        assert len(await gate.catalogue.list_versions("search", tenant="acme")) == versions
+
+
+async def test_a_gate_that_publishes_nothing_puts_no_policies_in_force() -> None:
+    with pytest.raises(SettingsInvalid, match="put in force"):
+        async with opened(":memory:", (), ALL, publish=Publish.NOTHING):
+            pass
 
 
 async def test_without_policies_nothing_is_allowed() -> None:

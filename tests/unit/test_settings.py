@@ -6,6 +6,7 @@ import pytest
 
 from interlock import Limit, Limits, ScopeKind, Settings, Unit
 from interlock.core.errors import SettingsInvalid
+from interlock.settings import Publish
 
 LIMIT = Limit(ScopeKind.TOOL, Unit.CALLS, 3)
 
@@ -43,3 +44,9 @@ def test_secrets_are_texts_and_one_text_is_not_its_letters() -> None:
         with pytest.raises(SettingsInvalid, match="secrets must be a collection of texts") as refused:
             Settings(secrets=given)  # type: ignore[arg-type]
         assert "s3cret" not in str(refused.value)
+
+
+def test_what_opening_publishes_may_be_text() -> None:
+    assert Settings(publish="nothing").publish is Publish.NOTHING  # type: ignore[arg-type]
+    with pytest.raises(SettingsInvalid, match="publish must be all, new, nothing, not 'some'"):
+        Settings(publish="some")  # type: ignore[arg-type]

@@ -43,9 +43,13 @@ class AuditDesk:
         found = await self._world.audit.records(replace(query, tenant=by.tenant))
         return tuple(_unsealed(each) for each in found)
 
+    def fingerprint(self) -> str:
+        """The fingerprint of the key that signs the log, to be kept elsewhere."""
+        return fingerprint(self._world.signer.public_key())
+
     async def checkpoint(self) -> Checkpoint:
         """Sign where every chain stands now."""
-        key = fingerprint(self._world.signer.public_key())
+        key = self.fingerprint()
 
         def draw(heads: tuple[Head, ...], after: Mark) -> Checkpoint:
             drawn = draw_up(heads, after=after, time_us=self._world.clock.now_us(), key_fingerprint=key)

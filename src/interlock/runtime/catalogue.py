@@ -59,18 +59,32 @@ class Registry:
         _, versions = await self._world.catalogue.versions()
         new = [spec for spec in wanted if _is_new(spec, versions)]
         _refuse_clashes(wanted, versions)
-        tools = [compile_tool(spec) for spec in new]
-        found = tuple(_registered(tool) for tool in tools)
+        found = tuple(_registered(compile_tool(spec)) for spec in new)
         self._views.add(wanted)
-        if tools:
+        if found:
             sources = await self._views.sources(under or ())
             self._views.compile(sources, catalogue=await self._views.catalogue(found))
-            record = {"subject": new[0].name, **signed_by(by), "tools": [_named(tool) for tool in tools]}
+            record = {"subject": new[0].name, **signed_by(by), "tools": [_named(each) for each in found]}
             event = self._records.act(EventKind.TOOL_REGISTERED, by.tenant, record)
             await self._world.catalogue.publish(found, event)
         with suppress(PolicyInvalid) if under is not None else nullcontext():
             await self._views.refresh()
         return tuple(new)
+
+    async def know(self, specs: Iterable[ToolSpec]) -> None:
+        """Bring code into view without publishing any: what is published as it is here can be called."""
+        self._views.add(specs)
+        await self._views.refresh()
+
+    async def changed(self, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
+        """Those of them whose version is published with another digest: they take a new version."""
+        digests = await self._digests()
+        return tuple(spec for spec in specs if digests.get(spec.identity, held := spec_digest(spec)) != held)
+
+    async def coming(self, specs: Iterable[ToolSpec]) -> tuple[Registered, ...]:
+        """What publishing these would add."""
+        digests = await self._digests()
+        return tuple(_registered(compile_tool(spec)) for spec in specs if spec.identity not in digests)
 
     def get(self, name: str, *, tenant: str = SHARED) -> Tool:
         """The default version of a name. Raises `ToolUnknown`."""
@@ -120,6 +134,10 @@ class Registry:
         await self._views.refresh()
         return moved
 
+    async def _digests(self) -> dict[tuple[str, str, str, str], str]:
+        _, versions = await self._world.catalogue.versions()
+        return {(each.tenant, each.source, each.name, each.version): each.digest for each in versions}
+
 
 def _going(found: Iterable[Registered], state: Lifecycle) -> tuple[Registered, ...]:
     """Which of these versions move there, oldest first."""
@@ -159,12 +177,11 @@ def _registered(tool: Tool) -> Registered:
     )
 
 
-def _named(tool: Tool) -> dict[str, str]:
-    spec = tool.spec
+def _named(found: Registered) -> dict[str, str]:
     return {
-        "tenant": spec.tenant,
-        "name": spec.name,
-        "version": spec.version,
-        "source": spec.source,
-        "spec": tool.digest,
+        "tenant": found.tenant,
+        "name": found.name,
+        "version": found.version,
+        "source": found.source,
+        "spec": found.digest,
     }

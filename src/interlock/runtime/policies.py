@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from interlock.core.approval import ApprovalState
+from interlock.core.approval import Approval, ApprovalEvent, ApprovalState, next_state
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import sha256_hex
 from interlock.core.decision import Deny, propose, request_of
 from interlock.core.frozen import frozen
 from interlock.core.journal import EventKind
 from interlock.core.policy import Explanation, Impact, PolicySource
+from interlock.core.tool import SHARED
+from interlock.ports import ApprovalChange, Registered
 from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.look import Asked, Looker
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 
+LIVE = (ApprovalState.PENDING, ApprovalState.GRANTED)
+"""Approvals that can still let something run."""
+
 
 @frozen
 class Change:
-    """What saving policies would touch: tools whose slice changes, and waiting approvals that would be void."""
+    """What saving policies would touch: tools whose slice changes, and approvals that it voids, unused grants too."""
 
     tools: tuple[Impact, ...]
     approvals: tuple[str, ...]
@@ -41,20 +47,24 @@ class PolicyDesk:
         """The policies in force."""
         return await self._views.sources()
 
-    async def check(self, sources: Iterable[PolicySource], *, tenant: str) -> Change:
-        """What these would change for a tenant, before they are saved. Raises `PolicyInvalid`."""
+    async def check(
+        self, sources: Iterable[PolicySource], *, tenant: str, coming: tuple[Registered, ...] = ()
+    ) -> Change:
+        """What these would change for a tenant, before they are saved. Raises `PolicyInvalid`.
+
+        `coming` are versions that are about to be published.
+        """
         view = self._views.current
-        catalogue = await self._views.catalogue()
+        catalogue = await self._views.catalogue(coming)
         proposed = self._views.compile(await self._views.sources(tuple(sources)), catalogue=catalogue)
         tools = view.policies.impact(proposed, specs=catalogue.specs)
-        touched = {each.tool for each in tools}
-        waiting = await self._world.approvals.approvals(tenant, ApprovalState.PENDING)
-        void = tuple(each.id for each in waiting if each.binding.tool in touched)
+        void = tuple(each.id for each in await self._waiting(tenant, tools))
         return Change(tools, void, proposed.warnings)
 
     async def save(self, sources: Iterable[PolicySource], *, by: Principal) -> Change:
         """Put policies in force, at once for every process; those that are in force already stay as they are.
 
+        Approvals that wait, or were given and not used, are void where a policy that decided them has changed.
         Shared policies, and those of other tenants, take an operator of the installation's own tenant. Raises
         `PolicyInvalid` or `ActRefused`, and then nothing changes.
         """
@@ -75,7 +85,29 @@ class PolicyDesk:
         event = self._records.act(EventKind.POLICY_SAVED, by.tenant, record)
         await self._world.catalogue.save_policies(wanted, event)
         await self._views.refresh()
+        for approval in await self._waiting(None, change.tools):
+            await self._void(approval, by)
         return change
+
+    async def _waiting(self, tenant: str | None, tools: Iterable[Impact]) -> tuple[Approval, ...]:
+        """The approvals, of a tenant or of all, that could still let something run by policies that change."""
+        touched = {(each.tenant, each.tool) for each in tools}
+        found = [each for state in LIVE for each in await self._world.approvals.approvals(tenant, state)]
+        return tuple(
+            each for each in found if touched & {(each.tenant, each.binding.tool), (SHARED, each.binding.tool)}
+        )
+
+    async def _void(self, approval: Approval, by: Principal) -> None:
+        """Offer it to nobody any more, on record, unless it has come to its end meanwhile."""
+        found: Approval | None = approval
+        while found is not None and (state := next_state(found.state, ApprovalEvent.VOID)) is not None:
+            record = {"subject": found.id, "call_id": found.call_id, **signed_by(by), "note": "policies changed"}
+            event = self._records.act(EventKind.APPROVAL_VOID, found.tenant, {**record, "state": state.value})
+            change = ApprovalChange(found, replace(found, state=state), event)
+            if await self._world.approvals.change(change) is not None:
+                return
+            stored = await self._world.approvals.approval(found.tenant, found.id)
+            found = None if stored is None else stored[0]
 
     async def explain(self, call: ToolCall, caller: Caller) -> Explanation | Deny:
         """How policy would decide this call now, and what each policy had to say; nothing runs, nothing is counted."""

@@ -240,9 +240,10 @@ class MemoryStore:
         """One approval with its operation."""
         return self._approvals.get((tenant, approval_id))
 
-    async def approvals(self, tenant: str, state: ApprovalState | None = None) -> tuple[Approval, ...]:
-        """All of a tenant, oldest first."""
-        found = [each for each, _ in self._approvals.values() if each.tenant == tenant and state in (None, each.state)]
+    async def approvals(self, tenant: str | None, state: ApprovalState | None = None) -> tuple[Approval, ...]:
+        """All of a tenant, or of every tenant, oldest first."""
+        stored = [approval for approval, _ in self._approvals.values()]
+        found = [each for each in stored if tenant in (None, each.tenant) and state in (None, each.state)]
         return tuple(sorted(found, key=lambda each: each.asked_at_us))
 
     async def change(self, change: ApprovalChange) -> Receipt | None:

@@ -138,8 +138,8 @@ class SqliteStore:
         self._writer.check()
         return sqlite_approvals.with_operation(self._reader, place=(tenant, approval_id))
 
-    async def approvals(self, tenant: str, state: ApprovalState | None = None) -> tuple[Approval, ...]:
-        """All of a tenant, oldest first."""
+    async def approvals(self, tenant: str | None, state: ApprovalState | None = None) -> tuple[Approval, ...]:
+        """All of a tenant, or of every tenant, oldest first."""
         self._writer.check()
         return sqlite_approvals.approvals(self._reader, tenant=tenant, state=state)
 

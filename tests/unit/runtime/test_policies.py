@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from interlock import Caller, Confidentiality, Host, Labels, PolicySource, Result, ToolCall, tool
+from interlock import Caller, Confidentiality, Gate, Host, Labels, PolicySource, Principal, Result, ToolCall, tool
 from interlock.core.errors import PolicyInvalid
 from interlock.core.policy import Explanation, Mode
 from interlock.testing.fakes import FakeFacts
@@ -14,12 +14,14 @@ from tests.gates import (
     ALICE,
     ALL,
     ASKS,
+    BOB,
     OPERATOR,
     READS,
     AnyTool,
     Shelf,
     asked,
     code,
+    granted,
     opened,
     records,
     save,
@@ -173,6 +175,42 @@ async def test_before_a_change_is_saved_it_says_which_tools_and_approvals_it_tou
         assert ([each.tool for each in change.tools], change.approvals) == (["save"], (approval,))
         same = await gate.policies.check(source(ASKS), tenant="acme")
         assert (same.tools, same.approvals) == ((), ())
+
+
+async def states(gate: Gate, by: Principal = OPERATOR) -> list[str]:
+    return [each.state.value for each in await gate.approvals.list(by)]
+
+
+@pytest.mark.requirement("POL-7", "APR-2")
+async def test_saving_voids_what_waits_or_was_given_under_rules_that_change_on_record(gate_path: str) -> None:
+    async with opened(gate_path, Shelf().tools, ASKS) as gate:
+        given, waits = await granted(gate), await asked(gate, save("n2"))
+        await gate.policies.save(source(ASKS.replace('id("reads")', 'id("read")')), by=OPERATOR)
+        assert await states(gate) == ["granted", "pending"]
+        change = await gate.policies.save(source(ASKS.replace("1h", "2h")), by=OPERATOR)
+        assert set(change.approvals) == {given, waits}
+        assert await states(gate) == ["void", "void"]
+        assert code(await gate.approvals.approve(waits, by=BOB)) == "APPROVAL_MISMATCH"
+        assert code(await gate.approvals.resume(given, by=BOB)) == "APPROVAL_MISMATCH"
+        voided = await records(gate, "approval.void")
+        assert {(each["subject"], each["principal"], each["state"]) for each in voided} == {
+            (given, "olga", "void"),
+            (waits, "olga", "void"),
+        }
+
+
+@pytest.mark.requirement("POL-7")
+async def test_shared_policies_void_the_approvals_of_every_tenant_that_they_decide_and_name_its_own() -> None:
+    other, operator = replace(ALICE, tenant="globex"), replace(OPERATOR, tenant="globex")
+    async with opened(":memory:", Shelf().tools, ASKS) as gate:
+        await asked(gate, by=other)
+        change = await gate.policies.save(source(ASKS.replace("1h", "2h")), by=OPERATOR)
+        assert change.approvals == ()
+        assert await states(gate, operator) == ["void"]
+        own = source(ASKS.replace("1h", "3h"), tenant="acme")
+        await asked(gate, by=other, task="t2")
+        await gate.policies.save(own, by=OPERATOR)
+        assert await states(gate, operator) == ["void", "pending"]
 
 
 @pytest.mark.requirement("POL-7")

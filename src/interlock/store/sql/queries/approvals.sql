@@ -12,9 +12,9 @@ SELECT tenant, id, state, approval_sealed, operation_sealed FROM approvals WHERE
 SELECT tenant, id, state, approval_sealed FROM approvals WHERE tenant = ? AND key = ? AND state = 'pending'
 
 -- name: select_approvals
--- All of a tenant, oldest first.
+-- All of a tenant, or of every tenant, oldest first.
 SELECT tenant, id, state, approval_sealed FROM approvals
-WHERE tenant = :tenant AND (:state IS NULL OR state = :state) ORDER BY asked_at_us, rowid
+WHERE (:tenant IS NULL OR tenant = :tenant) AND (:state IS NULL OR state = :state) ORDER BY asked_at_us, rowid
 
 -- name: change_approval
 -- A step that was guarded before, in the same transaction.
