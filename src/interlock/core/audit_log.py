@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import TypeAlias
 
-from interlock.core.chain import Break, ChainWalk, Damage, Head, Record, Veiled, explained, is_hash, is_head
+from interlock.core.chain import Break, ChainWalk, Damage, Head, Record, Veiled, explained, genesis, is_hash, is_head
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark, heads_root
 from interlock.core.frozen import frozen
 from interlock.core.signing import fingerprint, is_signed
@@ -66,6 +66,30 @@ def verify_log(
         if broken:
             return explained(broken, rest=records_of(rest))
     return reading.finish()
+
+
+def unlike_ends(read: Iterable[Head], *, before: Iterable[Head], after: Iterable[Head]) -> Break | None:
+    """Where the records that were read end elsewhere than their store says of its chains.
+
+    `before` are its heads when reading began and `after` when it ended; it may have been written meanwhile.
+    """
+    ends = {head.chain: head for head in read}
+    for head in before:
+        end = ends.get(head.chain, genesis(head.chain))
+        if end.sequence < head.sequence:
+            sentence = f"the chain has {head.sequence} records, and {end.sequence} are there"
+            return Break(Damage.TRUNCATED, sentence, head.chain, end.sequence + 1)
+    last = {head.chain: head for head in after}
+    for end in ends.values():
+        head = last.get(end.chain, genesis(end.chain))
+        if end.sequence > head.sequence:
+            sentence = f"the record stands beyond the end of its chain, which has {head.sequence}"
+            return Break(Damage.FORGED, sentence, end.chain, head.sequence + 1)
+        if end.sequence == head.sequence and end.hash != head.hash:
+            return Break(
+                Damage.REWRITTEN, "the record is not the one that its chain ends with", end.chain, end.sequence
+            )
+    return None
 
 
 def records_of(items: Iterable[LogItem]) -> Iterator[Record | Veiled]:

@@ -13,6 +13,7 @@ from interlock.core.audit_log import LogReading, Verified
 from interlock.core.chain import Break, Damage, Head, PayloadCheck, Record, Veiled, explained, verify_payload
 from interlock.core.checkpoint import Checkpoint, Mark
 from interlock.core.export_lines import Header, Line, Shown, Trailer, read, spell
+from interlock.core.journal import RECORD
 from interlock.core.signing import fingerprint
 
 ExportItem: TypeAlias = Shown | Checkpoint
@@ -105,6 +106,9 @@ class _ExportReading:
 
     def _unlike_payloads(self, line: Shown, *, entry: AuditEntry) -> Break | None:
         committed = dict(entry.commitments)
+        if RECORD in committed and RECORD not in dict(line.payloads):
+            sentence = "the record does not say what happened, which retention never deletes"
+            return Break(Damage.MISSING, sentence, line.record.chain, line.record.sequence)
         for name, kept in line.payloads:
             check = verify_payload(committed.get(name, ""), salt=kept.salt, payload=kept.payload)
             if check is not PayloadCheck.MATCHES:

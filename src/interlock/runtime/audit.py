@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from interlock.core.audit_entry import decode_entry
-from interlock.core.audit_log import LogItem, LogReading, Verified, records_of
+from interlock.core.audit_log import LogItem, LogReading, Verified, records_of, unlike_ends
 from interlock.core.call import Principal
 from interlock.core.canonical import decode
 from interlock.core.chain import Break, Damage, Head, PayloadCheck, explained, verify_payload
@@ -74,6 +75,7 @@ class AuditDesk:
         that were kept elsewhere: only they can show that the end was cut off or that all of it was written anew.
         """
         reading = LogReading(keys or frozenset({self._world.signer.public_key()}), outside=outside)
+        before = await self._world.audit.heads()
         async for page in self._pages():
             for index, item in enumerate(page):
                 broken = reading.take(item.record if isinstance(item, AuditRecord) else item)
@@ -82,7 +84,8 @@ class AuditDesk:
                 altered = self._altered(item) if isinstance(item, AuditRecord) else None
                 if altered is not None:
                     return altered
-        return reading.finish()
+        after = await self._world.audit.heads()
+        return unlike_ends(reading.heads(), before=before, after=after) or reading.finish()
 
     async def export(self, *, by: Principal) -> tuple[bytes, ...] | Deny:
         """The log for the tenant of `by` as lines that verify by themselves plus the key's fingerprint."""
@@ -116,6 +119,8 @@ class AuditDesk:
         beside["subject"], hashed["subject"] = subject, dict(entry.ids).get("subject", "")
         yield from (name for name, value in beside.items() if hashed[name] != value)
         commitments = dict(entry.commitments)
+        if RECORD not in [each.name for each in item.payloads]:  # retention leaves it
+            yield RECORD
         for each in item.payloads:
             committed = commitments.get(each.name, "")
             if verify_payload(committed, salt=each.salt, payload=each.data) is not PayloadCheck.MATCHES:
@@ -132,10 +137,19 @@ class AuditDesk:
                     yield page
             yield (checkpoint,)
             before = checkpoint
-        signed_to = {head.chain: head.sequence for head in before.heads} if before else {}
-        for head in await self._world.audit.heads():
-            async for page in self._span(Span(head.chain, signed_to.get(head.chain, 0), head.sequence)):
+        async for page in self._unsigned({head.chain: head.sequence for head in before.heads} if before else {}):
+            yield page
+
+    async def _unsigned(self, signed_to: Mapping[str, int]) -> AsyncIterator[Sequence[AuditRecord]]:
+        """Every chain from where it is signed to its last row, whatever the store says of its end: rows that lie beyond
+        it are served like any other."""
+        after = ("", 0)
+        while found := await self._world.audit.records(AuditQuery(after=after, limit=1)):
+            chain = found[0].record.chain
+            after = (chain, max(signed_to.get(chain, 0), found[0].record.sequence - 1))
+            async for page in self._span(Span(chain, after[1], sys.maxsize)):
                 yield page
+                after = (chain, page[-1].record.sequence)
 
     async def _span(self, span: Span) -> AsyncIterator[Sequence[AuditRecord]]:
         after = span.after

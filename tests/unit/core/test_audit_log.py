@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.core.audit_log import LogItem, Verified, verify_log
+from interlock.core.audit_log import LogItem, Verified, unlike_ends, verify_log
 from interlock.core.chain import Break, Damage, Head, Record, extend, genesis
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
 from tests.audit_samples import KEY, KEYS, STEPS, TIME_US, build_log, plain, seal
@@ -17,6 +17,7 @@ from tests.audit_samples import KEY, KEYS, STEPS, TIME_US, build_log, plain, sea
 LOG = tuple(plain(build_log()))
 FIRST, LAST = (item for item in LOG if isinstance(item, Checkpoint))
 HEADS = LAST.heads
+HASH, OTHER = "a" * 64, "b" * 64
 PLACES = st.integers(0, len(LOG) - 1)
 RECORD_PLACES = st.sampled_from([place for place, item in enumerate(LOG) if isinstance(item, Record)])
 
@@ -224,3 +225,23 @@ def _rehashed(edited: Record, body: bytes) -> list[LogItem]:
     bodies = [body if record == edited else record.body for record in chain]
     anew = {record.sequence: record for record in extend(genesis(edited.chain), bodies=bodies)}
     return [anew[item.sequence] if isinstance(item, Record) and item.chain == edited.chain else item for item in LOG]
+
+
+@pytest.mark.requirement("AUD-2")
+@pytest.mark.parametrize(
+    ("before", "after", "what"),
+    [
+        ((), (Head("a", 3, HASH),), None),
+        ((Head("a", 2, OTHER),), (Head("a", 5, OTHER), Head("b", 1, OTHER)), None),
+        ((Head("a", 4, HASH),), (Head("a", 4, HASH),), Damage.TRUNCATED),
+        ((Head("b", 1, HASH),), (Head("a", 3, HASH), Head("b", 1, HASH)), Damage.TRUNCATED),
+        ((), (Head("a", 2, HASH),), Damage.FORGED),
+        ((), (), Damage.FORGED),
+        ((), (Head("a", 3, OTHER),), Damage.REWRITTEN),
+    ],
+)
+def test_records_end_where_their_store_says_that_the_chains_end(
+    before: tuple[Head, ...], after: tuple[Head, ...], what: Damage | None
+) -> None:
+    found = unlike_ends([Head("a", 3, HASH)], before=before, after=after)
+    assert (found and found.what) == what

@@ -3,14 +3,17 @@
 import asyncio
 import re
 from base64 import b64decode
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import apsw
 import pytest
 
+from interlock.core.audit_entry import decode_entry, encode_entry
 from interlock.core.audit_log import Verified
-from interlock.core.chain import Break
+from interlock.core.chain import Break, link
 from interlock.core.decision import Deny
 from interlock.core.export import verify_export
 from interlock.core.journal import RECORD, AuditQuery
@@ -75,6 +78,58 @@ async def test_a_byte_that_was_changed_in_the_file_is_found(column: str, tmp_pat
     database.close()
     async with opened(path, Shelf().tools, None) as gate:
         assert isinstance(await gate.audit.verify(), Break)
+
+
+def forge(database: apsw.Connection, *, after: int) -> None:
+    """Write a row that links to the last one, `after` places behind it."""
+    place, digest, body, *rest = next(iter(database.execute("select * from audit order by place desc limit 1")))
+    entry = decode_entry(body)
+    assert entry is not None
+    forged = encode_entry(replace(entry, sequence=entry.sequence + after))
+    row = (place + after, link(digest, body=forged), forged, *rest)
+    database.execute(f"insert into audit values ({','.join('?' * len(row))})", row)
+
+
+def by_sql(*statements: str) -> Callable[[apsw.Connection], None]:
+    return lambda database: [*map(database.execute, statements)].clear()
+
+
+UNSIGNED = "delete from checkpoints"
+
+FORGERIES: dict[str, Callable[[apsw.Connection], None]] = {
+    "a row far beyond the end": partial(forge, after=500),
+    "a row that links to the end": partial(forge, after=1),
+    "rows of a chain that has none": by_sql(UNSIGNED, "update chains set sequence = 0"),
+    "a record that was blanked": by_sql("update audit set record = null where place % 2"),
+    "an end that was cut off": by_sql(UNSIGNED, "delete from audit where place = (select max(place) from audit)"),
+    "an end that was written anew": by_sql(UNSIGNED, "update chains set hash = zeroblob(32)"),
+}
+
+
+@pytest.mark.requirement("AUD-2")
+@pytest.mark.parametrize("forgery", FORGERIES)
+async def test_whatever_a_reader_is_served_is_proved(forgery: str, tmp_path: Path) -> None:
+    path = str(tmp_path / "gate.db")
+    await some_calls(path)
+    database = apsw.Connection(path)
+    FORGERIES[forgery](database)
+    database.close()
+    async with opened(path, (), None) as gate:
+        assert isinstance(await gate.audit.verify(), Break)
+
+
+@pytest.mark.requirement("AUD-2")
+async def test_an_export_from_which_a_record_was_blanked_does_not_verify(tmp_path: Path) -> None:
+    path = str(tmp_path / "gate.db")
+    await some_calls(path)
+    database = apsw.Connection(path)
+    database.execute("update audit set record = null where kind = 'call.waiting'")
+    database.close()
+    async with opened(path, Shelf().tools, None) as gate:
+        lines = await gate.audit.export(by=AUDITOR)
+        assert not isinstance(lines, Deny)
+        prints = frozenset({fingerprint(gate._world.signer.public_key())})
+        assert isinstance(verify_export(lines, fingerprints=prints), Break)
 
 
 @pytest.mark.requirement("AUD-4")
