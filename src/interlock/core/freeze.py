@@ -16,7 +16,7 @@ from interlock.core.frozen import frozen, maker
 from interlock.core.operation import Operation, idempotency_key, operation_digest
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
-from interlock.core.tool import Parameter, ResourceRule
+from interlock.core.tool import ResourceRule
 
 make_operation = maker(Operation)
 
@@ -46,7 +46,10 @@ def freeze(call: ToolCall, caller: Caller, tool: Tool) -> Operation | Unfrozen:
     except SchemaInvalid as too_much:
         return Unfrozen(Code.TOOL_ARGUMENT_INVALID, f"The arguments cannot be completed: {too_much}.")
     if tool.injected:
-        injected = _injected(tool.injected, caller, supplied)
+        for each in tool.injected:
+            if each.name in supplied:
+                return _supplied_by_model(each.name)
+        injected = injected_of(tool, caller)
         if isinstance(injected, Unfrozen):
             return injected
         values = {**values, **injected}
@@ -174,13 +177,10 @@ def with_resource(operation: Operation, resource: Resource) -> Operation:
     return replace(operation, resource=resource)
 
 
-def _injected(
-    parameters: tuple[Parameter, ...], caller: Caller, supplied: Mapping[str, Json]
-) -> dict[str, Json] | Unfrozen:
+def injected_of(tool: Tool, caller: Caller) -> dict[str, Json] | Unfrozen:
+    """What the trusted context adds to the arguments of this tool."""
     values: dict[str, Json] = {}
-    for parameter in parameters:
-        if parameter.name in supplied:
-            return _supplied_by_model(parameter.name)
+    for parameter in tool.injected:
         value = _trusted(parameter.inject or parameter.name, caller)
         if value is None:
             return Unfrozen(Code.CONTEXT_MISSING, f"The session lacks {parameter.inject or parameter.name}.")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
-from interlock.core.canonical import Json, decode, stored_json
-from interlock.core.catalogue import CLOSED, Catalogue
+from interlock.core.canonical import Json, canonical, decode, stored_json
+from interlock.core.catalogue import CLOSED, Catalogue, Tool
 from interlock.core.decision import Deny
 from interlock.core.errors import StoreError
+from interlock.core.freeze import Unfrozen, injected_of
 from interlock.core.operation import Operation, operation_digest
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
@@ -69,8 +72,8 @@ def _told(caller: Caller) -> dict[str, Json]:
 def thaw(sealed: bytes, catalogue: Catalogue, *, principal: Principal | None = None) -> Operation | Deny:
     """The same operation, to the byte, on the tool version that it was frozen for; `principal` is the caller of today.
 
-    Denied where that version takes no calls any more, or is another one under the same name. Raises `StoreError` where
-    the bytes are none that `seal` wrote.
+    Denied where that version takes no calls any more, or is another one under the same name, or where the context of
+    today would have other values injected. Raises `StoreError` where the bytes are none that `seal` wrote.
     """
     fields = _fields(sealed)
     caller = _caller(_object(fields["caller"]), principal)
@@ -87,18 +90,29 @@ def thaw(sealed: bytes, catalogue: Catalogue, *, principal: Principal | None = N
         return Deny(Code.APPROVAL_MISMATCH, "The stored operation is not the one that was frozen.", tool=tool)
     call = _object(fields["call"])
     resource = fields["resource"]
+    values = _object(decode(arguments))
+    if principal is not None and not has_injected(tool, caller, values):
+        return Deny(Code.APPROVAL_MISMATCH, f"What the session adds to {name} has changed since.", tool=tool)
     return Operation(
         call=ToolCall(str(call["id"]), name, arguments, _text_or_none(call["expectation"])),
         caller=caller,
         tool=tool,
         arguments=arguments,
-        values=_object(decode(arguments)),
+        values=values,
         digest=str(fields["digest"]),
         model_digest=str(fields["model_digest"]),
         resource=Resource(str(resource[0]), str(resource[1])) if isinstance(resource, list) else None,
         key=_text_or_none(fields["key"]),
         keyed=fields["keyed"] is True,
     )
+
+
+def has_injected(tool: Tool, caller: Caller, values: Mapping[str, Json]) -> bool:
+    """Whether these arguments hold what the context of this caller injects, of the same types."""
+    injected = injected_of(tool, caller)
+    if isinstance(injected, Unfrozen):
+        return False
+    return canonical({**injected}) == canonical({name: values.get(name) for name in injected})
 
 
 def caller_of(sealed: bytes) -> Caller:

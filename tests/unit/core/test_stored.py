@@ -14,6 +14,7 @@ from interlock.core.errors import StoreError
 from interlock.core.operation import Operation
 from interlock.core.refusals import Code
 from interlock.core.stored import caller_of, seal, stored_principal, thaw
+from interlock.core.tool import Document, Parameter, ParameterSource
 from tests.unit.core.call_cases import ALICE, BY_ALICE, SAVE, catalogue, in_state, operation, tool
 
 TODAY = catalogue(SAVE)
@@ -132,3 +133,30 @@ def test_every_field_of_a_caller_is_sealed() -> None:
     assert {kind: {each.name for each in fields(kind)} for kind in kinds} == {
         kind: set(told) for kind, told in kinds.items()
     }
+
+
+@pytest.mark.requirement("POL-1", "APR-2")
+@pytest.mark.parametrize("claim", [None, "us", True, 1, "1"])
+def test_an_operation_is_not_thawed_where_today_other_values_would_be_injected(claim: str | int | bool | None) -> None:
+    by = replace(BY_ALICE, principal=replace(ALICE, claims={"n": 5, "region": "eu"}))
+    local = tool(
+        parameters=(Parameter("region", source=ParameterSource.CONTEXT, inject="claims.region"),),
+        input_schema=Document.of({"type": "object", "properties": {"draft_id": {}, "region": {}}}),
+    )
+    sealed, today = seal(operation({"draft_id": "r1"}, by=by, of=local)), catalogue(local)
+    other = replace(by.principal, claims={} if claim is None else {"region": claim})
+    assert code(sealed, today, other) is Code.APPROVAL_MISMATCH
+    assert thawed(sealed, today, replace(by.principal, claims={"region": "eu"})).values["region"] == "eu"
+    assert thawed(sealed, today).values["region"] == "eu"
+
+
+@pytest.mark.requirement("POL-1")
+def test_a_value_injected_as_another_type_is_another_value() -> None:
+    by = replace(BY_ALICE, principal=replace(ALICE, claims={"level": 1}))
+    local = tool(
+        parameters=(Parameter("level", source=ParameterSource.CONTEXT, inject="claims.level"),),
+        input_schema=Document.of({"type": "object", "properties": {"draft_id": {}, "level": {}}}),
+    )
+    sealed, today = seal(operation({"draft_id": "r1"}, by=by, of=local)), catalogue(local)
+    assert code(sealed, today, replace(by.principal, claims={"level": True})) is Code.APPROVAL_MISMATCH
+    assert thawed(sealed, today, by.principal).values["level"] == 1
