@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from interlock.keys import Keys
     from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Secrets, Signer
     from interlock.runtime.recovery import Recovered
-    from interlock.settings import Settings
+    from interlock.settings import Publish, Settings
 
 _HOMES = {
     "interlock.assemble": ("Gate", "Host"),
@@ -114,7 +114,7 @@ _HOMES = {
     "interlock.keys": ("Keys",),
     "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
     "interlock.runtime.recovery": ("Recovered",),
-    "interlock.settings": ("Settings",),
+    "interlock.settings": ("Publish", "Settings"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -173,6 +173,7 @@ __all__ = [
     "Principal",
     "PrincipalKind",
     "Principals",
+    "Publish",
     "Recovered",
     "Resource",
     "Result",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Never
 
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
@@ -15,10 +16,11 @@ from interlock.core.errors import SettingsInvalid
 from interlock.core.functions import Declaration
 from interlock.core.key_mark import KeyMark, key_mark
 from interlock.core.observation import Observation
-from interlock.core.policy import PolicySource
+from interlock.core.policy import Mode, PolicySource
 from interlock.core.redaction import Redactor
 from interlock.core.signing import fingerprint
 from interlock.core.tool import ToolSpec
+from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
 from interlock.ports import Clock, Entropy, FactSource, Principals, Secrets, Signer
 from interlock.runners.python import PythonRunner
@@ -40,6 +42,8 @@ from interlock.system import SystemClock, SystemEntropy
 
 if TYPE_CHECKING:
     from interlock.store.sqlite import SqliteStore
+
+log = logging.getLogger("interlock.gate")
 
 MEMORY = ":memory:"
 CHAIN = "main"
@@ -66,8 +70,17 @@ class Host:
     clock: Clock | None = None
     entropy: Entropy | None = None
 
+    def __post_init__(self) -> None:
+        given: object = self.fact_names
+        if isinstance(given, str):
+            raise SettingsInvalid("host: fact_names is a collection of names, not one text")
+        object.__setattr__(self, "fact_names", frozenset(self.fact_names))
+
 
 PLAIN = Host()
+
+HOMES = {"Settings": tuple(Settings.__dataclass_fields__), "Host": tuple(Host.__dataclass_fields__)}
+"""Where what opening does not take itself is given."""
 
 
 class Gate(Walk):
@@ -102,6 +115,7 @@ class Gate(Walk):
         policies: str | Path | Iterable[PolicySource] | None = None,
         settings: Settings | None = None,
         host: Host = PLAIN,
+        **unknown: Never,
     ) -> AsyncIterator[Gate]:
         """Open a store (`:memory:` or a SQLite file), publish `tools`, put `policies` in force, recover; then close.
 
@@ -109,11 +123,15 @@ class Gate(Walk):
         `SpecInvalid`, `PolicyInvalid` or `StoreError` before anything can be called. `settings.publish` opens a store
         without publishing, to read it or to decide in it.
         """
+        refuse_unknown(unknown, homes=HOMES)
+        refuse_unlike({"settings": (settings, Settings | None), "host": (host, Host)})
+        declared = tools_of(tools)
+        sources = None if policies is None else read_policies(policies)
         store = await _open_store(str(path), host)
         try:
             keys = await _keys(store, host)
             gate = _wired(cls, store, settings or Settings(), host=host, keys=keys)
-            await gate.begin(tuple(tools), policies)
+            await gate.begin(declared, sources)
             try:
                 yield gate
             finally:
@@ -121,11 +139,9 @@ class Gate(Walk):
         finally:
             await store.close()
 
-    async def begin(self, tools: Sequence[Declaration], policies: str | Path | Iterable[PolicySource] | None) -> None:
+    async def begin(self, tools: Sequence[Declaration], sources: tuple[PolicySource, ...] | None) -> None:
         """Publish, put in force, recover: what `open` does before it hands the gate out."""
         specs = [self._bound(tool) for tool in tools]
-        sources = read_policies(policies) if isinstance(policies, str | Path) else policies
-        sources = None if sources is None else tuple(sources)
         publish = self._settings.publish
         if publish is not Publish.ALL:
             self.changed = await self.catalogue.changed(specs)
@@ -139,6 +155,8 @@ class Gate(Walk):
         if sources is not None:
             await self.policies.save(sources, by=self._host)
         self.recovered = await self.recovery.recover()
+        if not any(each.mode is Mode.ENFORCE and each.text.strip() for each in await self.policies.sources()):
+            log.warning("no policies are in force: every call will be refused; open the gate with policies=...")
 
     def _bound(self, tool: Declaration) -> ToolSpec:
         spec = tool.spec()
@@ -185,8 +203,12 @@ class Gate(Walk):
         await self.audit.seal()
 
 
-def read_policies(folder: str | Path) -> tuple[PolicySource, ...]:
-    """The `.cedar` files of a folder, by name. Raises `SettingsInvalid` where there is none."""
+def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySource, ...]:
+    """The sources given, or the `.cedar` files of a folder, by name. Raises `SettingsInvalid` where there is none."""
+    if not isinstance(given, str | Path):
+        return sources_of(given)
+    folder = given
+    refuse_text_for_folder(folder)
     files = sorted(Path(folder).glob("*.cedar"))
     if not files:
         raise SettingsInvalid(f"there is no .cedar file in {folder}; `interlock init` writes a starter policy")

@@ -1,13 +1,15 @@
 """Opening a gate: everything is checked before anything can be called, and closing leaves the log signed."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from interlock import Gate, Host, PolicySource, Settings, ToolCall, tool
 from interlock.assemble import read_policies
 from interlock.core.audit_log import Verified
-from interlock.core.errors import PolicyInvalid, SettingsInvalid, StoreClosed, VersionExists
+from interlock.core.errors import InterlockError, PolicyInvalid, SettingsInvalid, StoreClosed, VersionExists
+from interlock.core.policy_terms import Mode
 from interlock.keys import KeySigner
 from interlock.settings import Publish
 from tests.gates import ALICE, ALL, AnyTool, Shelf, code, opened, save, search
@@ -160,6 +162,39 @@ async def test_a_gate_that_publishes_nothing_puts_no_policies_in_force() -> None
     with pytest.raises(SettingsInvalid, match="put in force"):
         async with opened(":memory:", (), ALL, publish=Publish.NOTHING):
             pass
+
+
+@pytest.mark.parametrize("policies", [None, (), [PolicySource("none", " ")], [PolicySource("try", ALL, Mode.LOG_ONLY)]])
+async def test_a_gate_without_policies_in_force_says_so_when_it_opens(
+    policies: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with Gate.open(tools=Shelf().tools, policies=policies):
+        assert caplog.text.count("no policies are in force") == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"limits": ()}, r"settings=Settings\(limits=...\)"),
+        ({"policies": ALL}, "PolicySource"),
+        ({"policies": [ALL]}, "PolicySource"),
+        ({"tools": [len]}, "len, which is no tool"),
+        ({"settings": {"tenant": "acme"}}, r"settings takes Settings\(...\)"),
+    ],
+)
+async def test_what_opening_does_not_take_is_refused_before_anything_is_made(
+    tmp_path: Path, given: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(InterlockError, match=says):
+        async with Gate.open(tmp_path / "gate.db", **given):
+            pass
+    assert names(tmp_path) == set()
+
+
+def test_names_of_facts_may_be_any_collection_but_not_one_text() -> None:
+    assert Host(fact_names=["score"]).fact_names == frozenset({"score"})  # type: ignore[arg-type]
+    with pytest.raises(SettingsInvalid, match="fact_names"):
+        Host(fact_names="score")  # type: ignore[arg-type]
 
 
 async def test_without_policies_nothing_is_allowed() -> None:
