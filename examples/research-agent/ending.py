@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from on_record import records
 from people import AUDITOR, TENANT
 from session import Session
 
@@ -17,32 +17,69 @@ from interlock.core.audit_log import Verified
 from interlock.core.chain import Break
 from interlock.core.decision import Deny
 from interlock.core.export import verify_export
-from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
+from interlock.core.journal import AuditQuery, EventKind
 
-PAGE: Final = 1_000
 EXPORT: Final = "audit.jsonl"
+EXECUTED, REPLAYED, REFUSED = "executed", "replayed", "refused"
+MEANS: Final = {
+    REPLAYED: ", answered from the record: nothing ran, and it costs nothing",
+    REFUSED: ", before anything ran",
+    "not run": ", cut off before anything happened",
+    "unknown": ", whether they happened is still to be found out",
+}
 
 
 @dataclass(slots=True)
 class Tally:
-    """What the audit log says of one task, over every start of the program."""
+    """What the audit log says of one task, over every start of the program.
 
-    proposals: set[str] = field(default_factory=set)
-    operations: set[str] = field(default_factory=set)
-    kinds: Counter[str] = field(default_factory=Counter)
-    executed: int = 0
+    `ends` is what each proposal came to so far, by its label, so that together they are all proposals. `subjects` are
+    the operations and approvals of the task, by which later records name their proposal.
+    """
+
+    ends: dict[str, str] = field(default_factory=dict)
+    subjects: set[str] = field(default_factory=set)
+    waited: set[str] = field(default_factory=set)
 
     def take(self, kind: str, record: dict[str, object], *, task: str) -> None:
-        """Count one record, if it is the task's."""
-        if kind == EventKind.CLOSED and record.get("subject") in self.operations:
-            self.executed += record.get("status") == "ok"
-        if record.get("task") != task:
+        """Take one record into account, if it is the task's."""
+        label, subject = str(record.get("call_id")), record.get("subject")
+        if record.get("task") != task and subject not in self.subjects:
             return
-        self.proposals.add(str(record.get("call_id")))
-        self.kinds[kind] += 1
-        if kind == EventKind.CLAIMED:
-            self.operations.add(str(record.get("subject")))
-        self.executed += kind == EventKind.SETTLED and record.get("status") == "ok"
+        if isinstance(subject, str):
+            self.subjects.add(subject)
+        if kind == EventKind.WAITING:
+            self.waited.add(label)
+        end = _end(kind, record)
+        if end and self.ends.get(label) != EXECUTED:
+            self.ends[label] = end
+
+    def rows(self) -> list[tuple[str, str]]:
+        """How many were proposed, and what became of them; the three usual ends even where there are none."""
+        counts = Counter({EXECUTED: 0, REPLAYED: 0, REFUSED: 0})
+        counts.update(self.ends.values())
+        ends = [(end, f"{count}{MEANS.get(end, '') if count else ''}") for end, count in counts.items()]
+        return [("proposed", f"{len(self.ends)} calls, of which:"), *ends]
+
+
+def _end(kind: str, record: dict[str, object]) -> str:
+    """What a proposal has come to with this record; nothing where the record changes nothing about that."""
+    status = str(record.get("status"))
+    match kind:
+        case EventKind.REFUSED:
+            return REFUSED
+        case EventKind.REPLAYED:
+            return REPLAYED
+        case EventKind.WAITING:
+            return "waiting"
+        case EventKind.CLAIMED:
+            return "unknown"
+        case EventKind.SETTLED | EventKind.CLOSED:
+            return {"ok": EXECUTED, "released": "not run"}.get(status, status)
+        case EventKind.APPROVAL_VOTED | EventKind.APPROVAL_EXPIRED | EventKind.APPROVAL_VOID:
+            return {"denied": "declined", "expired": "expired", "void": "void"}.get(str(record.get("state")), "")
+        case _:
+            return ""
 
 
 async def ending(session: Session, *, home: Path, fingerprint: str) -> bool:
@@ -64,45 +101,20 @@ async def ending(session: Session, *, home: Path, fingerprint: str) -> bool:
 async def reconciled(gate: Gate, *, since_us: int) -> list[dict[str, object]]:
     """Calls that a start before this one left open, and what became of them when the gate was opened."""
     query = AuditQuery(kind=EventKind.CLOSED, since_us=since_us)
-    return [record async for _, record in _records(gate, query)]
+    return [record async for _, record in records(gate, query)]
 
 
 async def _rows(session: Session) -> list[tuple[str, str]]:
     tally = Tally()
-    async for kind, record in _records(session.gate, AuditQuery(limit=PAGE)):
+    async for kind, record in records(session.gate, AuditQuery()):
         tally.take(kind, record, task=session.task)
     used = [usage.used for scope, usage in await session.gate.usage(TENANT) if scope.id == session.task]
     calls, milliseconds = (used[0].calls, used[0].working_ms) if used else (0, 0)
     return [
-        ("proposed", str(len(tally.proposals))),
-        ("refused", str(tally.kinds[EventKind.REFUSED])),
-        ("waited", str(tally.kinds[EventKind.WAITING])),
-        ("executed", str(tally.executed)),
-        ("replayed", str(tally.kinds[EventKind.REPLAYED])),
+        *tally.rows(),
+        ("approvals", f"{len(tally.waited)} asked for"),
         ("spent", f"{calls} calls, {milliseconds} ms in tools; {session.model_tokens} model tokens in this start"),
     ]
-
-
-async def _records(gate: Gate, query: AuditQuery) -> AsyncIterator[tuple[str, dict[str, object]]]:
-    """Kind and record of every event that matches, read as the auditor."""
-    after: tuple[str, int] | None = None
-    while True:
-        page = await gate.audit.query(
-            AuditQuery(kind=query.kind, since_us=query.since_us, after=after, limit=PAGE), by=AUDITOR
-        )
-        if isinstance(page, Deny) or not page:
-            return
-        for each in page:
-            yield each.kind, _record(each)
-        after = (page[-1].record.chain, page[-1].record.sequence)
-
-
-def _record(found: AuditRecord) -> dict[str, object]:
-    for payload in found.payloads:
-        if payload.name == RECORD:
-            record: dict[str, object] = json.loads(payload.data)
-            return record
-    return {}
 
 
 def _verified_offline(session: Session, exported: Sequence[bytes], *, path: Path, fingerprint: str) -> bool:

@@ -20,7 +20,9 @@ from typing import Final
 from chat_model import open_model
 from documents import Library, open_library
 from ending import ending, reconciled
+from hurdles import hurdle
 from model_server import ModelUnavailable
+from on_record import latest_search
 from prompts import DEFAULT_QUESTION, SAVE_NAME
 from research import Conversation, Gave
 from research_tools import research_tools
@@ -37,7 +39,17 @@ HERE: Final = Path(__file__).resolve().parent
 PROJECT: Final = HERE.parents[1]
 PROJECT_DOCS: Final = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs")
 DONE, FAILED, WAITS, INTERRUPTED = 0, 1, 4, 130
-OPEN: Final = (ApprovalState.PENDING, ApprovalState.GRANTED, ApprovalState.USED, ApprovalState.DENIED)
+EARLIER: Final = {
+    ApprovalState.PENDING: "which waits for approval",
+    ApprovalState.GRANTED: "which was approved: now it runs",
+    ApprovalState.USED: "which was approved and started: what came of it counts",
+    ApprovalState.DENIED: "which the reviewer declined",
+}
+"""What an earlier start's proposal to save has come to, where there is something to go on with."""
+
+
+class Unanswerable(Exception):
+    """What stands in the way of asking a model at all. The message is for the user."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +75,8 @@ def main(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         # Who read the output has had enough; Python would complain of it once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except Unanswerable as hurdled:
+        screen.say("FAILED", str(hurdled))
     except OSError as fault:
         screen.say("FAILED", f"{fault.filename or options.home}: {fault.strerror or fault}")
     except InterlockError as fault:
@@ -100,18 +114,18 @@ async def demonstrate(options: Options, screen: Screen) -> int:
     with open_library(docs, only=() if options.docs else PROJECT_DOCS) as library:
         tools = research_tools(library, drafts=home / "drafts")
         async with Gate.open(store, tools=tools, policies=HERE / "policies", host=Host(keys=keys)) as gate:
-            session = Session(gate, screen, task_of(options.question, docs=docs), options.question)
+            session = Session(gate, screen, task_of(options.question, docs=docs), options.question, home)
             _introduce(session, library, docs=docs)
             await _tell_reconciled(session, since_us=started_us)
-            code = await _do(session, options)
+            code = await _do(session, options, library)
             mark = fingerprint(KeySigner(keys.signing).public_key())
             return code if await ending(session, home=home, fingerprint=mark) else FAILED
 
 
-async def _do(session: Session, options: Options) -> int:
+async def _do(session: Session, options: Options, library: Library) -> int:
     """The task from wherever it stands, to a saved draft if all goes well; the exit code so far."""
     try:
-        saved = await _continued(session, options) or await _proposed(session, options)
+        saved = await _continued(session, options) or await _proposed(session, options, library)
     except Gave as end:
         why = "Ask in other words with --question, or set OPENAI_API_KEY to use a larger model."
         session.screen.say("FAILED", str(end), why=why)
@@ -130,10 +144,10 @@ async def _do(session: Session, options: Options) -> int:
 async def _continued(session: Session, options: Options) -> Observation | int | None:
     """Go on with what an earlier start asked for; None where there is nothing to go on with."""
     approval = await session.latest_approval()
-    if approval is None or approval.state not in OPEN:
+    if approval is None or approval.state not in EARLIER:
         return None
     why = "The stored operation is used as it is; no model is asked."
-    session.screen.say("CONTINUES", f"an earlier start proposed to save: {approval.state.value}", why=why)
+    session.screen.say("CONTINUES", f"an earlier start proposed a draft, {EARLIER[approval.state]}", why=why)
     if not await review(session, approval, reviewer=options.reviewer):
         return WAITS
     seen = await resume(session, approval)
@@ -142,12 +156,17 @@ async def _continued(session: Session, options: Options) -> Observation | int | 
     return None if seen.status in (Status.REFUSED, Status.FAILED) else seen
 
 
-async def _proposed(session: Session, options: Options) -> Observation | int:
+async def _proposed(session: Session, options: Options, library: Library) -> Observation | int:
     """Have the model propose, the reviewer decide, and the stored operation run."""
+    hosted = bool(os.environ.get("OPENAI_API_KEY"))
+    stands_in_the_way = hurdle(session.question, passages=library.passages, hosted=hosted)
+    if stands_in_the_way:
+        raise Unanswerable(stands_in_the_way)
+    earlier = await latest_search(session.gate, task=session.task)
     with open_model() as model:
-        key = "its key comes from the environment" if os.environ.get("OPENAI_API_KEY") else "no key"
+        key = "its key comes from the environment" if hosted else "no key"
         session.screen.say("MODEL", f"{model.options.model} on {model.place} ({key})")
-        seen = await Conversation(session, model).research()
+        seen = await Conversation(session, model).research(earlier)
     approval = await session.latest_approval()
     if seen.status is not Status.WAITING or approval is None:
         return seen

@@ -82,7 +82,7 @@ def results_text(passages: Sequence[Passage]) -> str:
 
 def _topic(question: str) -> str:
     """The question where it fits a query; else as many of its words as do."""
-    if len(question) <= QUERY_CHARACTERS_MAX:
+    if len(question) <= QUERY_CHARACTERS_MAX and question.isascii():
         return question
     topic = ""
     for word in filter(_QUERY_WORD.fullmatch, query_words(question)):

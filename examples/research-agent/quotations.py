@@ -1,7 +1,7 @@
-"""Writes found passages as one numbered text, and reads them back from it.
+"""Writes the passages that a proposal chose as one numbered text, and reads them back from it.
 
 This text is injected into the operation that is approved. So what "passage 2" means is frozen with the number: the
-approver sees the words, and the draft is made of these words whatever a later search finds.
+approver sees these words and no others, and the draft is made of them whatever a later search finds.
 """
 
 from __future__ import annotations
@@ -19,17 +19,24 @@ class NoSuchPassage(Exception):
     """A number that the search did not give. The message is for the model."""
 
 
-def numbered(passages: Sequence[Passage]) -> str:
-    """`[1] file:12-20, Heading`, then the passage's lines, each after `> `."""
-    return "\n".join(_block(number, passage) for number, passage in enumerate(passages, start=1))
+def quoted(passages: Sequence[Passage], *, numbers: Sequence[int]) -> str:
+    """Those of the passages (counted from 1) that the numbers choose, each once, in the order given.
+
+    `[1] file:12-20, Heading`, then the passage's lines, each after `> `. Raises NoSuchPassage.
+    """
+    known = dict(enumerate(passages, start=1))
+    missing = sorted(set(numbers) - known.keys())
+    if missing:
+        raise NoSuchPassage(f"The search found passages 1 to {len(passages)}; there is no passage {missing[0]}.")
+    return "\n".join(_block(number, known[number]) for number in dict.fromkeys(numbers))
 
 
 def chosen(found: str, *, numbers: Sequence[int]) -> tuple[Passage, ...]:
-    """The passages with these numbers, each once, in the order given. Raises NoSuchPassage."""
+    """The passages with these numbers, read back from what was quoted, each once, in order. Raises NoSuchPassage."""
     passages = _read(found)
     missing = sorted(set(numbers) - passages.keys())
     if missing:
-        raise NoSuchPassage(f"The search found passages 1 to {len(passages)}; there is no passage {missing[0]}.")
+        raise NoSuchPassage(f"There is no passage {missing[0]} in what was frozen.")
     return tuple(passages[number] for number in dict.fromkeys(numbers))
 
 

@@ -40,7 +40,9 @@ Question = Annotated[str, Arg(inject="claims.question")]
 Found = Annotated[str, Arg(inject="claims.found")]
 
 HOUSE: Final = Labels(Confidentiality.INTERNAL, Trust.UNTRUSTED, frozenset({"documents"}))
-NO_PASSAGE: Final = ErrorContract("NO_SUCH_PASSAGE", nothing_happened=True, description="The search gave fewer.")
+NO_PASSAGE: Final = ErrorContract(
+    "NO_SUCH_PASSAGE", nothing_happened=True, description="It was not frozen with the call."
+)
 TAKEN: Final = ErrorContract("DRAFT_TAKEN", nothing_happened=True, description="Another draft has this id.")
 
 PROMISES: Final = {

@@ -7,6 +7,7 @@ import sys
 from enum import Enum
 from typing import Final
 
+from language import reader_language, summary_in
 from people import ALICE, BOB, REVIEWER_ON_DUTY
 from session import Session
 
@@ -14,6 +15,11 @@ from interlock import Approval, ApprovalState, Observation, Status
 from interlock.core.decision import Deny
 
 HOW: Final = "Approve it with `scripts/demo --approve` (you are bob then), or run it again at a terminal."
+YES: Final = frozenset({"y", "yes", "是"})
+NO: Final = frozenset({"n", "no", "否"})
+ASKED_MAX: Final = 5
+QUESTION: Final = "You are bob, the reviewer. Save this draft? yes / no / (Enter: decide later) > "
+QUESTION_IN: Final = {"zh": "你是审批人 bob。保存这份草稿吗？是 yes / 否 no /（回车：以后再定）> "}
 STAND_IN: Final = "a stand-in for a person, since --yes was given: nobody has looked at it"
 
 
@@ -33,9 +39,12 @@ async def review(session: Session, approval: Approval, *, reviewer: Reviewer) ->
         screen.durable = f"The question whether to save is {approval.state.value}; that is on record."
         return True
     screen.durable = "The draft waits for approval; the operation is stored, so nobody has to propose it again."
+    words = summary_in(reader_language(), session=session, approval=approval)
     if reviewer is not Reviewer.STAND_IN:
-        screen.say("WAITING", f"approval {approval.id}: this is what would run, to the byte:")
+        screen.say("WAITING", f"approval {approval.id}: this is what would run, to the byte:", why=words)
         screen.question(approval.summary)
+    elif words:
+        screen.below(words)
     await _alice_tries(session, approval)
     match reviewer:
         case Reviewer.STAND_IN:
@@ -55,7 +64,10 @@ async def resume(session: Session, approval: Approval) -> Observation | None:
     """Run what was approved, once; a repeat gives back what is recorded. None: it was declined."""
     current = await session.gate.approvals.show(approval.id, BOB)
     if current is not None and current.state is ApprovalState.DENIED:
-        why = "That is final for this operation in this task. Another --question or another --home is another task."
+        why = (
+            "That is final for this operation in this task. To start afresh, ask another --question, "
+            f"name another --home, or delete the folder {session.home}."
+        )
         session.screen.say("DECLINED", "The reviewer said no; nothing has been saved.", why=why)
         return None
     seen = await session.gate.approvals.resume(approval.id, by=BOB)
@@ -69,21 +81,25 @@ async def _alice_tries(session: Session, approval: Approval) -> None:
     """Who asked, or for whom it was asked, cannot wave it through."""
     refused = await session.gate.approvals.approve(approval.id, by=ALICE)
     says = refused.message if isinstance(refused, Deny) else "unexpectedly granted"
-    session.screen.say("REFUSED", f"alice tries to approve what her own agent asked for: {says}")
+    session.screen.say("NO VOTE", f"alice tries to approve what her own agent asked for: {says}")
 
 
 async def _prompt(session: Session, approval: Approval) -> bool:
-    """Ask the person at the terminal. Only a clear yes is one; an empty line or the end of input decides nothing."""
-    print("You are bob, the reviewer. Save this draft? yes / no / (Enter: decide later) > ", end="", flush=True)
-    said = (await _line()).strip().casefold()
-    if not said:
-        session.screen.say("STOPPED", "It goes on waiting; nothing has been saved.", why=HOW)
-        return False
-    if said in ("y", "yes"):
-        _decided(session, await session.gate.approvals.approve(approval.id, by=BOB), BOB.id)
-    else:
-        await session.gate.approvals.decline(approval.id, by=BOB, note=said[:80])
-    return True
+    """Ask the person at the terminal. Only a clear yes or no decides; an empty line or the end of input puts it off."""
+    for _ in range(ASKED_MAX):
+        print(QUESTION_IN.get(reader_language(), QUESTION), end="", flush=True)
+        said = (await _line()).strip().casefold()
+        if said in YES:
+            _decided(session, await session.gate.approvals.approve(approval.id, by=BOB), BOB.id)
+            return True
+        if said in NO:
+            await session.gate.approvals.decline(approval.id, by=BOB)
+            return True
+        if not said:
+            break
+        session.screen.below("That is neither yes nor no, so nothing is decided.")
+    session.screen.say("STOPPED", "It goes on waiting; nothing has been saved.", why=HOW)
+    return False
 
 
 def _decided(session: Session, answer: Approval | Deny, who: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -13,6 +15,8 @@ from rich.text import Text
 from interlock.core.text import visible
 
 WORD_WIDTH: Final = 10
+TEXT_WIDTH_MIN: Final = 20
+GOES_ON: Final = "… "
 STYLES: Final = {
     "PROPOSED": "cyan",
     "EXECUTED": "bold green",
@@ -25,17 +29,23 @@ STYLES: Final = {
     "CONTINUES": "yellow",
     "DECLINED": "bold red",
     "REFUSED": "red",
+    "NO VOTE": "red",
     "FAILED": "bold red",
     "UNKNOWN": "bold magenta",
     "STOPPED": "bold yellow",
 }
+PAPER: Final = Console(file=io.StringIO())
+"""Text is measured on it, never printed."""
 
 
 class Screen:
     """Where the steps are shown. `durable` says at any moment what would still hold if the program were killed."""
 
     def __init__(self, *, plain: bool) -> None:
-        self._console = Console(highlight=False) if sys.stdout.isatty() and not plain else None
+        is_terminal = sys.stdout.isatty()
+        self._console = Console(highlight=False) if is_terminal and not plain else None
+        columns = self._console.width if self._console else shutil.get_terminal_size().columns
+        self._text_width = columns - WORD_WIDTH - len("  ") if is_terminal else None
         self.durable = "Nothing has been proposed yet."
 
     def say(self, word: str, text: str, *, why: str = "") -> None:
@@ -53,9 +63,13 @@ class Screen:
             self._line("", line, style="")
 
     def question(self, summary: str) -> None:
-        """What an approver decides on, whole; it was made visible when it was written."""
+        """What an approver decides on, whole; it was made visible when it was written.
+
+        A terminal would go on with a long line where the program's own words stand, so it is folded here.
+        """
         for line in summary.split("\n"):
-            self._line("", f"| {line}", style="")
+            for part in folded(line, width=self._text_width and self._text_width - len("| ")):
+                self._line("", f"| {part}", style="")
 
     def heading(self, text: str) -> None:
         """The title of a part."""
@@ -88,3 +102,18 @@ class Screen:
             print(text, flush=True)
         else:
             self._console.print(text)
+
+
+def folded(line: str, *, width: int | None) -> list[str]:
+    """The line in parts that fit, each after the first marked and indented like the line; whole without a width.
+
+    The mark is what tells text that goes on from a line of its own, whatever the text says.
+    """
+    if width is None:
+        return [line]
+    indent = len(line) - len(line.lstrip(" "))
+    start = line[: min(indent, max(0, width - len(GOES_ON) - TEXT_WIDTH_MIN))]
+    goes_on = start + GOES_ON
+    room = max(width - len(goes_on), TEXT_WIDTH_MIN)
+    first, *rest = Text(line.removeprefix(start)).wrap(PAPER, room, overflow="fold") or [Text()]
+    return [start + first.plain, *[goes_on + part.plain for part in rest]]

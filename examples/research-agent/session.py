@@ -13,14 +13,17 @@ from pathlib import Path
 
 from documents import Passage
 from people import BOB, agent
-from prompts import SEARCH_NAME
-from quotations import numbered
+from prompts import SAVE_NAME, SEARCH_NAME
+from quotations import NoSuchPassage, quoted
 from screen import Screen
 
 from interlock import Approval, Caller, Gate, Observation, Origin, Status, ToolCall
-from interlock.core.canonical import Json
+from interlock.core.arguments import Unparsed, parse_arguments
+from interlock.core.canonical import Json, integral
 
 PROGRAM = "the program"
+SEARCHED = "The search is on record; no draft waits for approval yet."
+NONE_CHOSEN = "No passage was chosen."
 
 
 def task_of(question: str, *, docs: Path) -> str:
@@ -37,16 +40,16 @@ class Session:
     screen: Screen
     task: str
     question: str
+    home: Path
     passages: tuple[Passage, ...] = ()
     model_tokens: int = 0
     turn: int = 0
     start: str = field(default_factory=lambda: secrets.token_hex(2))
 
-    def caller(self, *, proposer: str, found: str | None = None) -> Caller:
-        """Everything trusted about the next turn, none of it said by a model."""
-        attested = numbered(self.passages) if found is None else found
+    def caller(self, *, proposer: str, found: str = "") -> Caller:
+        """Everything trusted about the next turn, none of it said by a model. `found`: the text of chosen passages."""
         return Caller(
-            agent(question=self.question, found=attested),
+            agent(question=self.question, found=found),
             run=self.task,
             task=self.task,
             turn=self.turn,
@@ -58,21 +61,34 @@ class Session:
         return ToolCall(f"{self.start}-{self.turn}.{position}", name, arguments)
 
     async def propose(self, calls: Sequence[ToolCall], *, proposer: str) -> tuple[Observation, ...]:
-        """Put one turn's calls to the gate."""
-        for call in calls:
+        """Put one turn's calls to the gate, one after another, since each is attested for what it chose itself."""
+        seen: list[Observation] = []
+        callers = [self.caller(proposer=proposer, found=self._chosen_by(call)) for call in calls]
+        for position, call in enumerate(calls):
             self.screen.say("PROPOSED", f"{call.name} {_text(call.arguments)}", why=f"by {proposer}")
-        seen = await self.gate.propose_many(calls, self.caller(proposer=proposer))
+            seen.append(await self.gate.propose(call, callers[position].at(position)))
+            self.take(seen[-1])
         self.turn += 1
-        for each in seen:
-            self.take(each)
-        return seen
+        return tuple(seen)
 
     def take(self, seen: Observation, *, why: str = "") -> None:
         """Show what came of a call, and keep what a search found."""
         show(self.screen, seen, why=why)
         if seen.tool == SEARCH_NAME and seen.status is Status.OK:
             self.passages = _passages(seen.data)
-            self.screen.durable = "The search is on record; no draft waits for approval yet."
+            self.screen.durable = SEARCHED
+
+    def _chosen_by(self, call: ToolCall) -> str:
+        """The text of the passages that a proposal names by number, and of no others.
+
+        Empty where there is no such passage: the gate then refuses for want of it, before a person is asked.
+        """
+        if call.name != SAVE_NAME:
+            return ""
+        try:
+            return quoted(self.passages, numbers=_numbers(call)) or NONE_CHOSEN
+        except NoSuchPassage:
+            return ""
 
     async def latest_approval(self) -> Approval | None:
         """The question that this task put to people last, whichever start of the program put it."""
@@ -106,13 +122,21 @@ def _result(seen: Observation) -> str:
     if seen.tool != SEARCH_NAME:
         return seen.user_text
     places = "".join(f"\n{n}  {s.uri}:{s.line_first}-{s.line_last}" for n, s in enumerate(sources, start=1))
-    return f"{len(sources)} passages, evidence {seen.evidence.kind.value if seen.evidence else 'none'}{places}"
+    quotable = seen.evidence is not None and seen.evidence.quotable
+    return f"{len(sources)} passages, which {'may' if quotable else 'must not'} be quoted{places}"
 
 
 def _passages(data: Json) -> tuple[Passage, ...]:
     """What the gate released of a search: cleaned and redacted, so a secret in a document is not quoted either."""
     found = data if isinstance(data, list) else []
     return tuple(Passage(**each) for each in found if isinstance(each, dict))  # type: ignore[arg-type]
+
+
+def _numbers(call: ToolCall) -> tuple[int, ...]:
+    """The passages that a proposal names, read as the gate reads it. What its schema will refuse names none."""
+    arguments = parse_arguments(call.arguments)
+    named = None if isinstance(arguments, Unparsed) else integral(arguments.get("passages"))
+    return tuple(each for each in named if isinstance(each, int)) if isinstance(named, list) else ()
 
 
 def _text(arguments: object) -> str:

@@ -16,8 +16,8 @@ from session import Session
 from interlock import Observation
 from interlock.core.canonical import Json
 
-# A repeat is known by what a model supplies. A start that made no search has nothing to attest to, and needs nothing.
-NOT_SEARCHED: Final = "Nothing was searched since the program started."
+# A repeat is known by what a model supplies, so what is attested beside it makes no difference here.
+NOT_SEARCHED: Final = "Nothing was searched for this proposal."
 
 
 async def what_if(session: Session, saved: Observation) -> None:
@@ -25,8 +25,7 @@ async def what_if(session: Session, saved: Observation) -> None:
     session.screen.heading("What if a model goes on like this? (proposed by this program, one by one)")
     for name, arguments, why in _attempts(saved.data):
         session.screen.say("PROPOSED", f"{name} {arguments}")
-        found = None if session.passages else NOT_SEARCHED
-        caller = session.caller(proposer="what-if", found=found)
+        caller = session.caller(proposer="what-if", found=NOT_SEARCHED)
         seen = await session.gate.propose(session.call(name, arguments), caller)
         session.turn += 1
         session.take(seen, why=why)

@@ -37,3 +37,24 @@ def test_a_home_that_cannot_be_used_is_told_in_a_sentence(tmp_path: Path, capsys
     (tmp_path / "file").write_text("")
     assert main(["--plain", "--home", str(tmp_path / "file")]) == 1
     assert f"FAILED      {tmp_path / 'file'}: File exists" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "says"),
+    [("备份策略是什么?", "# A\n\nOne.\n\n# B\n\nTwo.\n", "请用英文提问"), ("Why?", "", "a draft quotes at least two")],
+)
+def test_what_cannot_be_researched_is_refused_at_once_without_a_model(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    question: str,
+    text: str,
+    says: str,
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text(text)
+    assert main(["--home", str(tmp_path / "home"), "--docs", str(tmp_path / "docs"), "--question", question]) == 1
+    shown = capsys.readouterr().out
+    assert says in shown
+    assert "MODEL" not in shown

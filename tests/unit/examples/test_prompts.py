@@ -11,6 +11,7 @@ LONG = "What happens after kill -9, when the process that had claimed a call for
     [
         (DEFAULT_QUESTION, f'Find "{DEFAULT_QUESTION}" with search_documents.'),
         (LONG, 'Find "happens kill 9 process had claimed call effect" with search_documents.'),
+        ("Où est la copie?", 'Find "est la copie" with search_documents.'),
         ("审批如何与操作绑定？" * 6, f'Find "{"审批如何与操作绑定？" * 6}" with search_documents.'),
     ],
 )

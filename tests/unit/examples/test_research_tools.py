@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from documents import Library, Passage
 from prompts import SAVE_DESCRIPTION, SAVE_NAME, SAVE_SCHEMA, SEARCH_DESCRIPTION, SEARCH_NAME, SEARCH_SCHEMA
-from quotations import numbered
+from quotations import quoted
 from research_tools import Saved, research_tools
 
 from interlock import ToolFault
@@ -13,7 +13,7 @@ from interlock.core.canonical import decode
 from interlock.core.tool_compile import compile_tool
 
 PASSAGES = (Passage("a.md", 1, 1, "", "First."), Passage("a.md", 3, 3, "", "Second."))
-FROZEN = {"task": "t1", "question": "Why?", "found": numbered(PASSAGES)}
+FROZEN = {"task": "t1", "question": "Why?", "found": quoted(PASSAGES, numbers=[1, 2])}
 
 
 @pytest.mark.requirement("TOOL-4")
