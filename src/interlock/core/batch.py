@@ -67,14 +67,19 @@ def member(operation: Operation) -> Member:
     return Member(operation.spec.name, operation.spec.effect.is_effect, locks, operation.spec.depends_on)
 
 
-def places(members: Sequence[Member | None]) -> tuple[Place, ...]:
-    """The place of each call, in proposed order. None is a call that makes no operation: it is refused at once."""
-    return tuple(FREE if each is None else _place(each, members[:index]) for index, each in enumerate(members))
+def no_operation(name: str) -> Member:
+    """A call that is refused at once: it waits for none, and only what needs it to succeed waits for it."""
+    return Member(name, is_effect=False, locks=frozenset())
 
 
-def _place(call: Member, earlier: Sequence[Member | None]) -> Place:
-    needs = {index for index, other in enumerate(earlier) if other is not None and other.tool in call.depends_on}
-    after = {index for index, other in enumerate(earlier) if other is not None and _in_order(call, other)}
+def places(members: Sequence[Member]) -> tuple[Place, ...]:
+    """The place of each call, in proposed order."""
+    return tuple(_place(each, members[:index]) for index, each in enumerate(members))
+
+
+def _place(call: Member, earlier: Sequence[Member]) -> Place:
+    needs = {index for index, other in enumerate(earlier) if other.tool in call.depends_on}
+    after = {index for index, other in enumerate(earlier) if _in_order(call, other)}
     return Place(frozenset(after | needs), frozenset(needs))
 
 

@@ -174,6 +174,11 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     return replace(decided, continues=prior.operation_id)
 
 
+def refusal_of(operation: Operation | Deny, deny: Deny) -> Deny:
+    """The refusal of a call for a reason outside it, which says of what tool it is; the call's own reasons go first."""
+    return operation if isinstance(operation, Deny) else replace(deny, operation=operation, tool=operation.tool)
+
+
 def mask(deny: Deny, name: str, *, visibility: Visibility) -> Deny:
     """The refusal as the caller may hear it: of a tool that the caller may not see, it is as if there were none."""
     if deny.tool is not None and visibility is Visibility.NEVER:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from interlock.core.admission import admit
-from interlock.core.batch import FREE, Member, Place, member, places
+from interlock.core.batch import FREE, Member, Place, member, no_operation, places
 from interlock.core.call import Caller, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Deny, propose
@@ -82,11 +82,10 @@ def _places(calls: Sequence[ToolCall], callers: Sequence[Caller], *, catalogue: 
     return places([_member(call, each, catalogue) for call, each in zip(calls, callers, strict=True)])
 
 
-def _member(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Member | None:
-    """None where the gate will refuse it at once."""
+def _member(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Member:
     call, caller, inadmissible = admit(call, caller)
     operation = inadmissible or propose(call, caller, catalogue)
-    return None if isinstance(operation, Deny) else member(operation)
+    return no_operation(call.name) if isinstance(operation, Deny) else member(operation)
 
 
 async def _cancel(tasks: Sequence[asyncio.Task[Observation]]) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.core.batch import FREE, UNDECLARED, Member, Place, lock_names, member, places
+from interlock.core.batch import FREE, UNDECLARED, Member, Place, lock_names, member, no_operation, places
 from interlock.core.effect import Effect
 from interlock.core.tool import Document, ResourceRule
 from tests.unit.core.call_cases import operation, tool
@@ -25,8 +25,7 @@ POST = tool("post", input_schema=PATH, resource=None)
 BUILD = tool("build", input_schema=PATH, resource=None, locks=("disk/{path}", "cpu"))
 SEARCH = tool("search", Effect.READ, input_schema=PATH, resource=None)
 MEMBERS = st.lists(
-    st.none()
-    | st.builds(
+    st.builds(
         Member,
         st.sampled_from("abc"),
         st.booleans(),
@@ -74,9 +73,12 @@ def test_a_declared_dependency_waits_and_needs_success() -> None:
 
 
 @pytest.mark.requirement("EXEC-4")
-def test_a_call_that_makes_no_operation_is_waited_for_by_nobody() -> None:
-    edit = member(operation({"path": "a"}, of=EDIT))
-    assert places([None, edit, None, edit]) == (FREE, FREE, FREE, Place(frozenset({1}), frozenset()))
+def test_a_call_that_makes_no_operation_is_waited_for_only_by_what_needs_it_to_succeed() -> None:
+    edit, nothing = member(operation({"path": "a"}, of=EDIT)), no_operation("edit")
+    assert places([nothing, edit, nothing, edit]) == (FREE, FREE, FREE, Place(frozenset({1}), frozenset()))
+    needing = tool("publish", input_schema=PATH, resource=ResourceRule("Site", "path"), depends_on=("edit",))
+    publish = member(operation({"path": "a"}, of=needing))
+    assert places([nothing, publish])[1] == Place(frozenset({0}), frozenset({0}))
 
 
 def test_locks_are_canonical_and_belong_to_the_tenant() -> None:
@@ -95,15 +97,13 @@ def test_a_lock_whose_template_names_no_argument_falls_back_to_the_shared_one() 
 
 @pytest.mark.requirement("EXEC-4")
 @given(MEMBERS)
-def test_everything_waits_for_earlier_calls_only_and_what_must_be_in_order_is(members: list[Member | None]) -> None:
+def test_everything_waits_for_earlier_calls_only_and_what_must_be_in_order_is(members: list[Member]) -> None:
     found = places(members)
     assert len(found) == len(members)
     for index, place in enumerate(found):
         assert place.needs <= place.after <= set(range(index))
     for first, second in combinations(range(len(members)), 2):
         one, two = members[first], members[second]
-        if one is None or two is None:
-            assert first not in found[second].after
-        elif first not in found[second].after:
+        if first not in found[second].after:
             assert one.tool not in two.depends_on
             assert not (one.is_effect or two.is_effect) or not one.locks & two.locks

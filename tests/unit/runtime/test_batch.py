@@ -136,6 +136,7 @@ async def test_a_cancelled_batch_leaves_one_record_for_each_call(gate_path: str)
         await settled(gate)
         ended = [each for each in await records(gate) if each["event"] in ("call.settled", "call.refused")]
         assert sorted(each["call_id"] for each in ended) == ["c1", "c2", "c3", "c4"]
+        assert {each["tool"] for each in ended} == {"save", "search"}
         codes = {each["call_id"]: each.get("code") for each in ended}
         assert (codes["c1"], codes["c2"], codes["c3"]) == ("OUTCOME_UNKNOWN", "CANCELLED", "CANCELLED")
     assert batch.cancelled()
@@ -144,3 +145,31 @@ async def test_a_cancelled_batch_leaves_one_record_for_each_call(gate_path: str)
 async def test_no_calls_make_no_observations() -> None:
     async with opened(":memory:", Shelf().tools) as gate:
         assert await gate.call_many([], principal=ALICE) == ()
+
+
+@pytest.mark.requirement("CALL-4")
+async def test_a_hidden_tool_whose_need_failed_is_told_like_one_that_is_not_there() -> None:
+    bench = Bench()
+    only = 'permit (principal, action == Action::"fail", resource);'
+    hidden = only + 'permit (principal, action == Action::"after", resource) when { principal.groups.contains("x") };'
+    async with opened(":memory:", bench.tools, hidden) as gate:
+        told = []
+        for name in ("after", "afterwards"):
+            calls = [call("c1", "fail", how="no"), call("c2", name)]
+            seen = (await gate.call_many(calls, principal=ALICE, run=name))[1]
+            assert seen.error is not None
+            told.append((code(seen), seen.error.message.replace(name, "?"), seen.error.details, seen.version))
+        assert told[0] == told[1]
+        assert told[0][0] == "TOOL_NOT_FOUND"
+        (record, _) = await records(gate, "call.refused", call="c2")
+        assert (record["tool"], record["code"], record["told"]) == ("after", "TOOL_NOT_ALLOWED", "TOOL_NOT_FOUND")
+
+
+@pytest.mark.requirement("EXEC-4")
+async def test_what_needs_a_call_that_makes_no_operation_is_not_run() -> None:
+    bench = Bench()
+    async with opened(":memory:", bench.tools) as gate:
+        calls = [ToolCall("c1", "write", "{broken"), call("c2", "after")]
+        seen = await gate.call_many(calls, principal=ALICE, run="r")
+        assert [code(each) for each in seen] == ["INVALID_JSON", "DEPENDENCY_NOT_MET"]
+    assert bench.log == []
