@@ -3,7 +3,7 @@
 import asyncio
 from tempfile import TemporaryDirectory
 
-from interlock import Gate, PolicySource, Principal, ToolCall, tool
+from interlock import Deny, Gate, PolicySource, Principal, ToolCall, tool
 
 SAVED: dict[str, str] = {}
 
@@ -55,22 +55,29 @@ async def main() -> None:
     with TemporaryDirectory() as folder:
         async with Gate.open(f"{folder}/interlock.db", tools=[search_documents, save_draft], policies=[POLICY]) as gate:
             found = await gate.call(
-                ToolCall(id="c1", name="search_documents", arguments='{"query": "approvals"}'), principal=alice
+                ToolCall(id="c1", name="search_documents", arguments='{"query": "approvals"}'),
+                principal=alice,
+                run="run-7",
             )
             print(found.status, found.data)
 
             proposal = ToolCall(id="c2", name="save_draft", arguments='{"draft_id": "r1", "content": "..."}')
-            seen = await gate.call(proposal, principal=alice, task="research-42")
+            seen = await gate.call(proposal, principal=alice, run="run-7", task="research-42")
             print(seen.status, SAVED)  # waiting, and nothing has been saved
 
             approval_id = seen.approval_id or ""
-            await gate.approvals.approve(approval_id, by=bob)
+            decided = await gate.approvals.approve(approval_id, by=bob)
+            if isinstance(decided, Deny):  # a refusal is a value, here and everywhere
+                raise SystemExit(decided.message)
             done = await gate.approvals.resume(approval_id, by=bob)  # the stored operation, once
             print(done.status, SAVED)
 
-            again = await gate.call(proposal, principal=alice, task="research-42")
-            print(again.status, again.replayed)  # ok, True: nothing ran
-            print(type(await gate.audit.verify()).__name__)  # Verified
+            again = await gate.call(proposal, principal=alice, run="run-7", task="research-42")
+            print(again.status, again.replayed)  # ok True: nothing ran
+
+            await gate.audit.checkpoint()  # sign where the log stands; closing the gate does it too
+            log = await gate.audit.verify()
+            print(log.sentence)  # The log holds: 8 records in 1 chain, all signed by checkpoint 1.
 
 
 if __name__ == "__main__":
