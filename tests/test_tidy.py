@@ -48,7 +48,7 @@ ROOMS = layering.Rooms(
             "evals": CALLERS,
             "testing": {"core", "ports", "runtime", "loop", "store.memory"},
             "assemble": {"*"},
-            "__init__": {*CALLERS, "assemble"},
+            "__init__": {*CALLERS, "assemble", "keys"},
         }.items()
     },
     never={"assemble": frozenset({"doors", "__init__"})},
