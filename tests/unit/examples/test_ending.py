@@ -21,6 +21,7 @@ async def rows_after(home: Path, capsys: pytest.CaptureFixture[str], *, approve:
             await session.gate.approvals.approve(approval.id, by=BOB)
             saved = await resume(session, approval)
             assert saved is not None
+            await resume(session, approval)  # as a later start does: the proposal stays one that was executed
             await what_if(session, saved)
         else:
             await session.gate.approvals.decline(approval.id, by=BOB)
