@@ -75,8 +75,10 @@ def test_a_call_waits_somebody_else_approves_it_runs_once_and_all_of_it_is_prove
     approvals = document(project, "approvals", "list")["approvals"]
     assert isinstance(approvals, list)
     approval = approvals[0]["id"]
-    assert interlock(project, "approvals", "approve", approval, "--run").returncode == 3
-    assert interlock(project, "approvals", "approve", approval, "--run", "--as", "second").returncode == 0
+    assert interlock(project, "approvals", "approve", approval, "--run", "--yes").returncode == 3
+    assert interlock(project, "approvals", "approve", approval, "--run", "--as", "second").returncode == 1
+    assert not (project / "notes").exists()
+    assert interlock(project, "approvals", "approve", approval, "--run", "--as", "second", "--yes").returncode == 0
     assert (project / "notes" / "hello.txt").read_text() == "Good morning."
     again = document(project, *SAVE)
     assert (again["status"], again["replayed"]) == ("ok", True)
@@ -150,7 +152,7 @@ def test_a_person_at_a_terminal_is_asked_before_approving(project: Path, typed: 
         os.close(keyboard)
         os.close(terminal)
     assert ran.returncode == code
-    assert "text: Good morning." in ran.stderr
+    assert "Good morning." in ran.stderr
     assert "[y/N]" in ran.stderr
 
 

@@ -145,7 +145,7 @@ async def test_a_person_closes_an_unknown_call_with_evidence(happened: bool, aga
         assert isinstance(closed, Observation)
         assert "olga" in closed.user_text + str(closed.error)
         await used(gate, "calls")
-        assert code(await close(operation, by=OPERATOR, happened=happened, evidence="again")) == "APPROVAL_MISMATCH"
+        assert code(await close(operation, by=OPERATOR, happened=happened, evidence="again")) == "PRECONDITION_FAILED"
         assert code(await _send(gate, "x")) == again
         (record,) = await records(gate, "call.closed")
         assert (record["principal"], record["why"]) == ("olga", "letter 12")

@@ -204,7 +204,7 @@ class LogReading:
         anchored = self._marks or self._walk.anchored
         found = [
             "Whoever holds the signing key can rewrite the log and sign it anew; only what is held outside shows that"
-            + (", for all that came before it." if anchored else ", and nothing held outside was given.")
+            + (", for all that came before it." if anchored else ", and no head or mark held outside was given.")
         ]
         if not anchored:
             found.append(

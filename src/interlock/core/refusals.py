@@ -262,8 +262,8 @@ REFUSALS: Mapping[Code, Row] = {
     Code.OUTCOME_UNKNOWN: Row(
         502,
         "It is not known whether the operation happened.",
-        "Do not repeat it. Say that the outcome is being established.",
-        "It is not yet known whether this happened; it is being established.",
+        "Do not repeat it. Say that it is not known whether it happened.",
+        "It is not yet known whether this happened.",
         synonyms=("UNKNOWN_OUTCOME", "INDETERMINATE"),
     ),
 }

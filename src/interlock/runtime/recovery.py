@@ -87,7 +87,8 @@ class RecoveryDesk:
             return Deny(Code.PERMISSION_DENIED, "Closing an unknown call takes an operator, and evidence in words.")
         call = await self._world.recovery.find(by.tenant, operation_id)
         if call is None or call.state is not CallState.UNKNOWN:
-            return Deny(Code.APPROVAL_MISMATCH, "There is no unknown call of this id.")
+            says = "No call of this id is unknown: it has come to its end, or there is none."
+            return Deny(Code.PRECONDITION_FAILED, says)
         what = CallEvent.SUCCEED if happened else CallEvent.PROVE_NOTHING_HAPPENED
         seen = closed_by(
             by.id, self._lost(call) if call.observation is None else from_bytes(call.observation), happened=happened

@@ -168,7 +168,7 @@ def test_a_part_begins_with_the_checkpoint_that_it_names() -> None:
 def test_what_could_not_be_shown_is_said() -> None:
     bare = " ".join(_verified(LOG[:2]).limits)
     assert "can rewrite the log and sign it anew" in bare
-    assert "nothing held outside was given" in bare
+    assert "no head or mark held outside was given" in bare
     assert "Nothing in this log is signed" in bare
     tail = _verified(plain(build_log((*STEPS, "a", "b"))), outside=(LAST.mark,))
     assert "the last 2 records" in " ".join(tail.limits)

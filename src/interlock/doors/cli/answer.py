@@ -23,11 +23,13 @@ class Answer:
     """A verb's whole answer. `document` is for programs, `text` says the same to people.
 
     A verb that could not do what was asked for has an `error` in its document, and its text goes to standard error.
+    `file` is what was asked for as bytes: it goes to standard output by itself, and the text to standard error.
     """
 
     document: Mapping[str, Json]
     text: str
     exit_code: int = DONE
+    file: bytes | None = None
 
     @property
     def is_fault(self) -> bool:
@@ -37,7 +39,11 @@ class Answer:
 
 def say(answer: Answer, *, as_json: bool) -> int:
     """Print an answer as asked for; its exit code."""
-    if as_json:
+    if answer.file is not None:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(answer.file)
+        note(answer.text)
+    elif as_json:
         # ASCII only: a terminal that shows the document runs no escape sequence out of it.
         sys.stdout.write(json.dumps(answer.document, indent=2) + "\n")
     else:

@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     from interlock.core.canonical import Json
     from interlock.core.decision import Deny
     from interlock.core.observation import Observation
+    from interlock.doors.cli.session import Session
 
 app = typer.Typer(help="Look at what waits for people, decide on it, let it run.", no_args_is_help=True)
 
-Id = Annotated[str, typer.Argument(metavar="ID", help="The approval.")]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The approval, or as much of its id as names it.")]
 Words = Annotated[str, typer.Option("--note", help="Words for the record.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-
-LIST = "`interlock approvals list --all` shows which there are and how they stand."
-OTHER = "Let somebody else decide, with --as ID: [[people]] in interlock.toml says who there is and in which groups."
 
 
 @verb(app, "list")
@@ -32,9 +30,9 @@ async def list_approvals(
     *, all_: Annotated[bool, typer.Option("--all", help="Also those that are decided.")] = False
 ) -> Answer:
     """Show what waits for a decision, oldest first."""
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import reading
 
-    async with opened() as session:
+    async with reading() as session:
         found = await session.gate.approvals.list(session.by, None if all_ else ApprovalState.PENDING)
     header = ("Approval", "State", "Tool", "Asked by", "Resource", "Takes", "Expires")
     values = [
@@ -55,10 +53,10 @@ async def list_approvals(
 @verb(app, "show")
 async def show(approval_id: Id) -> Answer:
     """Show one approval with the whole operation that would run."""
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import reading
 
-    async with opened() as session:
-        found = await session.gate.approvals.show(approval_id, session.by)
+    async with reading() as session:
+        found = await session.gate.approvals.show(await _whole(approval_id, session), session.by)
     return _missing() if found is None else Answer(_document(found), _text(found))
 
 
@@ -72,40 +70,41 @@ async def approve(
 ) -> Answer:
     """Approve one operation, after showing it whole."""
     from interlock.core.decision import Deny
-    from interlock.doors.cli.session import confirmed, opened
+    from interlock.doors.cli.session import confirmed, opened, reading
 
-    async with opened() as session:
+    async with opened() if run else reading() as session:
         desk = session.gate.approvals
-        found = await desk.show(approval_id, session.by)
+        found = await desk.show(await _whole(approval_id, session), session.by)
         if found is None:
             return _missing()
         note(_text(found))
-        if not confirmed(f"Approve this as {visible(session.by.id)}?", yes=yes):
-            return problem(
-                "NOT_CONFIRMED", "Nothing was decided.", next_step=f"`interlock approvals decline {found.id}` says no."
-            )
-        decided = await desk.approve(approval_id, by=session.by, note=words)
+        question = f"Approve this as {visible(session.by.id)}?"
+        if found.state is ApprovalState.PENDING and not confirmed(question, yes=yes):
+            return _not_confirmed(found)
+        decided = await desk.approve(found.id, by=session.by, note=words)
         if isinstance(decided, Deny) or decided.state is not ApprovalState.GRANTED or not run:
             return _decided(decided)
-        return _ran(await desk.resume(approval_id, by=session.by))
+        return _ran(await desk.resume(found.id, by=session.by))
 
 
 @verb(app, "decline")
 async def decline(approval_id: Id, *, words: Words = "") -> Answer:
     """Decline one operation: final for it in its run."""
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import reading
 
-    async with opened() as session:
-        return _decided(await session.gate.approvals.decline(approval_id, by=session.by, note=words))
+    async with reading() as session:
+        whole = await _whole(approval_id, session)
+        return _decided(await session.gate.approvals.decline(whole, by=session.by, note=words))
 
 
 @verb(app, "withdraw")
 async def withdraw(approval_id: Id, *, words: Words = "") -> Answer:
     """Take back a question that you asked, or an approval that you gave and nobody used."""
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import reading
 
-    async with opened() as session:
-        return _decided(await session.gate.approvals.withdraw(approval_id, by=session.by, note=words))
+    async with reading() as session:
+        whole = await _whole(approval_id, session)
+        return _decided(await session.gate.approvals.withdraw(whole, by=session.by, note=words))
 
 
 @verb(app, "edit")
@@ -116,7 +115,8 @@ async def edit(
     from interlock.doors.cli.session import opened
 
     async with opened() as session:
-        return _ran(await session.gate.approvals.edit(approval_id, by=session.by, arguments=arguments))
+        whole = await _whole(approval_id, session)
+        return _ran(await session.gate.approvals.edit(whole, by=session.by, arguments=arguments))
 
 
 @verb(app, "resume")
@@ -127,7 +127,7 @@ async def resume(approval_id: Id) -> Answer:
 
     async with opened() as session:
         try:
-            return _ran(await session.gate.approvals.resume(approval_id, by=session.by))
+            return _ran(await session.gate.approvals.resume(await _whole(approval_id, session), by=session.by))
         except ApprovalUnknown:
             return _missing()
 
@@ -137,14 +137,28 @@ async def reveal(approval_id: Id) -> Answer:
     """Show the whole arguments, secrets included, to one who may decide. That they were shown is on record."""
     from interlock.core.canonical import decode
     from interlock.core.decision import Deny
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import reading
 
-    async with opened() as session:
-        found = await session.gate.approvals.reveal(approval_id, by=session.by)
+    async with reading() as session:
+        found = await session.gate.approvals.reveal(await _whole(approval_id, session), by=session.by)
     if isinstance(found, Deny):
         return _refused(found)
     arguments = decode(found)
     return Answer({"arguments": arguments}, pretty(arguments))
+
+
+async def _whole(given: str, session: Session) -> str:
+    """The id of the one approval that is meant, which the beginning of its id names as well."""
+    from interlock.doors.cli.session import whole_id
+
+    return whole_id(given, [each.id for each in await session.gate.approvals.list(session.by)])
+
+
+def _not_confirmed(found: Approval) -> Answer:
+    yes, no = (f"`interlock approvals {word}`" for word in (f"approve {found.id} --yes", f"decline {found.id}"))
+    return problem(
+        "NOT_CONFIRMED", "Nothing was decided.", next_step=f"{yes} approves it without being asked, {no} says no."
+    )
 
 
 def _ran(seen: Observation | Deny) -> Answer:
@@ -166,8 +180,9 @@ def _decided(found: Approval | Deny) -> Answer:
 
 def _refused(deny: Deny) -> Answer:
     from interlock.core.refusals import Code
+    from interlock.doors.cli.steps import APPROVALS, OTHER
 
-    return refusal(deny, next_step=OTHER if deny.code is Code.PERMISSION_DENIED else LIST)
+    return refusal(deny, next_step=OTHER if deny.code is Code.PERMISSION_DENIED else APPROVALS)
 
 
 def _next(found: Approval) -> str:
@@ -179,9 +194,10 @@ def _next(found: Approval) -> str:
 
 
 def _missing() -> Answer:
+    from interlock.doors.cli.steps import APPROVALS
     from interlock.runtime.approvals import MISSING
 
-    return refusal(MISSING, next_step=LIST)
+    return refusal(MISSING, next_step=APPROVALS)
 
 
 def _takes(found: Approval) -> str:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,10 +24,17 @@ if TYPE_CHECKING:
     from interlock.core.canonical import Json
     from interlock.core.chain import Break, Head
     from interlock.core.checkpoint import Mark
-    from interlock.core.journal import AuditRecord
+    from interlock.core.decision import Deny
+    from interlock.core.journal import AuditQuery, AuditRecord
+    from interlock.doors.cli.session import Session
 
 app = typer.Typer(help="Read, prove and export what happened.", no_args_is_help=True)
 
+PAGE = 2_000
+"""How many records are read at once."""
+
+STDOUT = Path("-")
+KEEP = "Keep this store as it is; compare it with an export or a copy from before."
 _AGES = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -35,26 +45,26 @@ async def query(
     call: Annotated[str | None, typer.Option(help="A call's id.")] = None,
     subject: Annotated[str | None, typer.Option(help="An operation, an approval or a tool.")] = None,
     since: Annotated[str | None, typer.Option(help="A time such as 2026-11-30T08:00Z, or an age such as 2h.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many, from the oldest.")] = 100,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many, the newest.")] = 100,
 ) -> Answer:
-    """Show records, in the order in which they were written."""
+    """Show the newest records, in the order in which they were written."""
     from interlock.core.decision import Deny
     from interlock.core.journal import AuditQuery
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import reading
 
-    asked = AuditQuery(kind=kind, call=call, subject=subject, since_us=_since_us(since), limit=limit)
-    async with opened() as session:
-        found = await session.gate.audit.query(asked, by=session.by)
+    asked = AuditQuery(kind=_kind(kind), call=call, subject=subject, since_us=_since_us(since), limit=PAGE)
+    async with reading() as session:
+        found = await _newest(asked, session, limit=limit)
     if isinstance(found, Deny):
         return refusal(found)
     header = ("When", "What", "Who", "Tool", "Status", "Subject", "Call")
     records = [_record(each) for each in found]
     values = [
-        (each["at"], each["kind"], said.get("principal"), said.get("tool"), _how(said), each["subject"], each["call"])
+        (each["at"], each["kind"], said.get("principal"), _tools(said), _how(said), each["subject"], each["call"])
         for each in records
         if isinstance(said := each["record"], dict)
     ]
-    more = f"\nThere may be more: raise --limit {limit}, or narrow it with --since." if len(found) == limit else ""
+    more = f"\nThere may be older ones: raise --limit {limit}, or narrow it." if len(found) == limit else ""
     return Answer({"records": [*records]}, rows(header, values, empty="No record matches.") + more)
 
 
@@ -70,9 +80,12 @@ async def verify(
 ) -> Answer:
     """Prove the log, or name the first place where it does not hold."""
     held: tuple[Head | Mark, ...] = (*map(_head, head or ()), *map(_mark, mark or ()))
+    expected = _expected(fingerprint)
     if file is None:
-        return await _verify_store(fingerprint, held)
-    if fingerprint is None:
+        return await _verify_store(expected, held)
+    if not file.is_file():
+        return problem("FILE_UNUSABLE", f"There is no file {file}.", next_step="Look whether the path is right.")
+    if expected is None:
         return problem(
             "FINGERPRINT_MISSING",
             "An export proves nothing without the fingerprint of the key that signs the log.",
@@ -82,33 +95,43 @@ async def verify(
     from interlock.doors.cli.session import working
 
     with file.open("rb") as lines, working("Proving the export"):
-        return _proved(verify_export(lines, fingerprints=frozenset({fingerprint.strip().lower()}), outside=held))
+        found = verify_export(lines, fingerprints=frozenset({expected}), outside=held)
+    return _proved(found, next_step=_after_export(found, expected))
 
 
 @verb(app, "export")
 async def export(
-    *, output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to; never overwritten.")]
+    *,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to, - for here; no file is overwritten.")
+    ],
 ) -> Answer:
     """Write the tenant's log as a file that proves itself.
 
     Whoever checks it needs the key's fingerprint and nothing else. Of other tenants' records only hashes leave.
     """
     from interlock.core.decision import Deny
-    from interlock.doors.cli.session import opened, working
+    from interlock.doors.cli.session import reading, working
 
-    async with opened() as session:
+    if output == STDOUT and line().json:
+        raise typer.BadParameter("--json prints one document, and -o - the log: leave one of the two out")
+    async with reading() as session:
         with working("Exporting the log"):
             found = await session.gate.audit.export(by=session.by)
         if isinstance(found, Deny):
             return refusal(found)
-        key = _fingerprint(session.project.store)
+        key = session.gate.audit.fingerprint()
+    document: dict[str, Json] = {"file": str(output), "lines": len(found), "fingerprint": key}
+    if output == STDOUT:
+        says = f"That were {len(found)} lines; the key's fingerprint is {key}."
+        return Answer(document, says, file=b"".join(found))
     with output.open("xb") as file:
         file.writelines(found)
     text = (
         f"{len(found)} lines are in {visible(output)}.\n"
         f"Next: `interlock audit verify {visible(output)} --fingerprint {key}`, anywhere, without this store."
     )
-    return Answer({"file": str(output), "lines": len(found), "fingerprint": key}, text)
+    return Answer(document, text)
 
 
 @verb(app, "head")
@@ -118,14 +141,14 @@ async def head() -> Answer:
     Kept outside, it shows later that nothing before it was cut off or written anew.
     """
     from interlock.core.chain import Break
-    from interlock.doors.cli.session import opened, working
+    from interlock.doors.cli.session import reading, working
 
-    async with opened() as session:
+    async with reading() as session:
         await session.gate.audit.seal()
         with working("Proving the log"):
             found = await session.gate.audit.verify()
     if isinstance(found, Break):
-        return _proved(found)
+        return _proved(found, next_step=KEEP)
     heads = [f"{each.chain}:{each.sequence}:{each.hash}" for each in found.heads if each.sequence]
     mark = f"{found.mark.number}:{found.mark.hash}"
     lines = [*(f"--head {visible(each)}" for each in heads), f"--mark {mark}"]
@@ -135,28 +158,77 @@ async def head() -> Answer:
 @verb(app, "fingerprint")
 async def fingerprint() -> Answer:
     """Print the fingerprint of the key that signs the log, to be kept outside."""
-    from interlock.doors.cli.project import read_project
+    from interlock.core.errors import SettingsInvalid
+    from interlock.doors.cli.project import MEMORY
+    from interlock.doors.cli.session import reading
 
-    found = _fingerprint(read_project(line().project).store)
+    async with reading() as session:
+        if session.project.store == MEMORY:
+            raise SettingsInvalid("a store in memory has a new key each time; give [interlock] store a file")
+        found = session.gate.audit.fingerprint()
     return Answer({"fingerprint": found}, found)
 
 
 async def _verify_store(expected: str | None, held: tuple[Head | Mark, ...]) -> Answer:
-    from interlock.doors.cli.session import opened, working
+    from interlock.doors.cli.session import reading, working
 
-    async with opened() as session:
-        found = _fingerprint(session.project.store)
-        if expected is not None and expected.strip().lower() != found:
+    async with reading() as session:
+        found = session.gate.audit.fingerprint()
+        if expected not in (None, found):
             return problem(
                 "FORGED",
                 f"The key beside the store has another fingerprint, {found}.",
                 next_step="Who put this key there can have written the log anew: restore it, or ask who did.",
             )
         with working("Proving the log"):
-            return _proved(await session.gate.audit.verify(outside=held))
+            return _proved(await session.gate.audit.verify(outside=held), next_step=KEEP)
 
 
-def _proved(found: Verified | Break) -> Answer:
+async def _newest(asked: AuditQuery, session: Session, *, limit: int) -> tuple[AuditRecord, ...] | Deny:
+    """The last records that match: read from the first on, since a chain is read forwards only."""
+    from interlock.core.decision import Deny
+
+    newest: deque[AuditRecord] = deque()
+    while True:
+        page = await session.gate.audit.query(asked, by=session.by)
+        if isinstance(page, Deny):
+            return page
+        # Chain by chain, so which are the newest of all is known by their times.
+        newest = deque(sorted([*newest, *page], key=lambda each: each.at_us), maxlen=limit)
+        if len(page) < asked.limit:
+            return tuple(newest)
+        asked = replace(asked, after=(page[-1].record.chain, page[-1].record.sequence))
+
+
+def _kind(given: str | None) -> str | None:
+    from interlock.core.journal import EventKind
+
+    kinds = [each.value for each in EventKind]
+    if given is None or given in kinds:
+        return given
+    near = get_close_matches(given, kinds, n=1)
+    raise typer.BadParameter(f"did you mean {near[0]}?" if near else f"--kind is one of {', '.join(kinds)}")
+
+
+def _expected(fingerprint: str | None) -> str | None:
+    """A fingerprint as it is compared; one that is none shows a slip of who typed it, not a forged log."""
+    from interlock.core.chain import is_hash
+
+    found = None if fingerprint is None else fingerprint.strip().lower()
+    if found is not None and not is_hash(found):
+        raise typer.BadParameter("a fingerprint is 64 letters and digits, as `interlock audit fingerprint` prints it")
+    return found
+
+
+def _after_export(found: Verified | Break, expected: str) -> str:
+    from interlock.core.chain import Break, Damage
+
+    if isinstance(found, Break) and found.what is Damage.FORGED:
+        return f"Look whether {expected} is the fingerprint of whoever runs the log; if so, do not trust this file."
+    return "Do not trust this file: ask whoever runs the log for another export, and compare."
+
+
+def _proved(found: Verified | Break, *, next_step: str) -> Answer:
     from interlock.core.chain import Break
 
     document = as_document(found)
@@ -172,10 +244,10 @@ def _proved(found: Verified | Break) -> Answer:
             ("Chain", found.chain),
             ("Sequence", found.sequence),
             ("Line", found.line),
-            ("Next", "Keep this store as it is; compare it with an export or a copy from before."),
+            ("Next", next_step),
         ]
     )
-    error: dict[str, Json] = {"code": "LOG_BROKEN", "message": found.sentence, "next": "Keep this store as it is."}
+    error: dict[str, Json] = {"code": "LOG_BROKEN", "message": found.sentence, "next": next_step}
     return Answer({"holds": False, "error": error, **document}, text, PROBLEM)
 
 
@@ -195,19 +267,16 @@ def _record(found: AuditRecord) -> dict[str, Json]:
     }
 
 
+def _tools(said: Mapping[str, Json]) -> Json:
+    """The tool of a record; of one that published several, all of them."""
+    published = said.get("tools")
+    if not isinstance(published, list):
+        return said.get("tool")
+    return [str(each.get("name", "")) if isinstance(each, dict) else each for each in published]
+
+
 def _how(said: Mapping[str, Json]) -> Json:
     return said.get("code") or said.get("status") or said.get("state")
-
-
-def _fingerprint(store: str) -> str:
-    from interlock.core.errors import SettingsInvalid
-    from interlock.core.signing import fingerprint as of_key
-    from interlock.doors.cli.project import MEMORY
-    from interlock.keys import KeySigner, key_file
-
-    if store == MEMORY:
-        raise SettingsInvalid("a store in memory has a new key each time; give [interlock] store a file")
-    return of_key(KeySigner(key_file(Path(f"{store}.key")).signing).public_key())
 
 
 def _head(text: str) -> Head:

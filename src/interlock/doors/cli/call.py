@@ -32,9 +32,10 @@ async def call(
     """
     from interlock.core.call import ToolCall
     from interlock.doors.cli.observed import answer_of
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import opened, refuse_changed
 
     said = sys.stdin.buffer.read(ARGUMENT_BYTES_MAX) if arguments == "-" else arguments
     async with opened() as session:
+        refuse_changed(name, session)
         proposal = ToolCall(f"cli-{secrets.token_hex(6)}", name, said)
         return answer_of(await session.gate.propose(proposal, session.caller(run=run, task=task, key=key)))

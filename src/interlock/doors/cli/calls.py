@@ -23,16 +23,18 @@ top = typer.Typer()
 @verb(app, "unknown")
 async def unknown() -> Answer:
     """Show the calls of which it is not known whether they happened, oldest first."""
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import visited
 
-    async with opened() as session:
+    async with visited() as session:
+        # A call whose process died is not unknown before somebody has looked.
+        await session.gate.recovery.recover()
         found = await session.gate.recovery.unknown(session.by)
     return Answer({"calls": [_document(each) for each in found]}, _table(found))
 
 
 @verb(app, "close")
 async def close(
-    operation_id: Annotated[str, typer.Argument(metavar="ID", help="The operation.")],
+    operation_id: Annotated[str, typer.Argument(metavar="ID", help="The operation, or as much of its id as names it.")],
     *,
     happened: Annotated[
         bool | None, typer.Option("--happened/--did-not-happen", help="What the evidence shows.", show_default=False)
@@ -41,8 +43,9 @@ async def close(
 ) -> Answer:
     """Settle an unknown call by hand, once you know whether it happened."""
     from interlock.core.decision import Deny
+    from interlock.core.refusals import Code
     from interlock.doors.cli.observed import answer_of
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import visited, whole_id
 
     if happened is None or not evidence.strip():
         return problem(
@@ -50,11 +53,13 @@ async def close(
             "Closing a call takes what happened and what shows it.",
             next_step='Say --happened or --did-not-happen, and --evidence "what you saw, and where".',
         )
-    async with opened() as session:
+    async with visited() as session:
         desk = session.gate.recovery
-        seen = await desk.close(operation_id, by=session.by, happened=happened, evidence=evidence)
+        whole = whole_id(operation_id, [each.operation.id for each in await desk.unknown(session.by)])
+        seen = await desk.close(whole, by=session.by, happened=happened, evidence=evidence)
     if isinstance(seen, Deny):
-        return refusal(seen, next_step="`interlock calls unknown` lists what is open.")
+        is_gone = seen.code is Code.PRECONDITION_FAILED
+        return refusal(seen, next_step="`interlock calls unknown` lists what is open." if is_gone else "")
     return replace(answer_of(seen), exit_code=DONE)
 
 
@@ -74,9 +79,9 @@ async def recover() -> Answer:
 async def usage() -> Answer:
     """Show what was spent, by whatever limits are set on."""
     from interlock.core.tool import spec_to_json
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import reading
 
-    async with opened() as session:
+    async with reading() as session:
         found = await session.gate.usage(session.by.tenant)
     document: list[Json] = [
         {

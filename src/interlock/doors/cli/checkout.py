@@ -26,7 +26,10 @@ Passed = Annotated[list[str] | None, typer.Argument(metavar="[-- OPTIONS]", help
 
 @verb(app, "demo")
 async def demo(options: Passed = None) -> Answer:
-    """Run the example that comes with the source."""
+    """Run the example that comes with the source.
+
+    With --json its own words go to standard error, and the document says how it ended.
+    """
     path = in_checkout(DEMO)
     if path is None:
         return _not_here("The demonstration", DEMO)
@@ -36,7 +39,10 @@ async def demo(options: Passed = None) -> Answer:
 
 @verb(app, "bench")
 async def bench(options: Passed = None) -> Answer:
-    """Run the benchmarks that come with the source."""
+    """Run the benchmarks that come with the source.
+
+    With --json their own words go to standard error, and the document says how they ended.
+    """
     path = in_checkout(BENCH)
     if path is None:
         return _not_here("The benchmarks", BENCH)

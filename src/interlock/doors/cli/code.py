@@ -6,10 +6,12 @@ import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from traceback import extract_tb
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from interlock.core.errors import InterlockError, SettingsInvalid
+from interlock.core.errors import InterlockError
+from interlock.doors.cli.faults import ToolsInvalid
 
 if TYPE_CHECKING:
     from interlock.declare import Declared
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def load_tools(project: Project) -> tuple[Declared[..., object], ...]:
-    """Every tool, once, in the order of the settings. Raises `SettingsInvalid` or `SpecInvalid` naming the place."""
+    """Every tool, once, in the order of the settings. Raises `ToolsInvalid` or `SpecInvalid` naming the place."""
     root = str(project.root)
     if root not in sys.path:
         sys.path.insert(0, root)
@@ -36,7 +38,7 @@ def _declared_in(place: str, root: Path) -> tuple[Declared[..., object], ...]:
     module = _module(place, root)
     found = tuple(value for value in vars(module).values() if isinstance(value, Declared))
     if not found:
-        raise SettingsInvalid(f"{place} declares no tool; put @tool(effect=...) above a function of it")
+        raise ToolsInvalid(f"{place} declares no tool; put @tool(effect=...) above a function of it")
     return found
 
 
@@ -46,7 +48,13 @@ def _module(place: str, root: Path) -> ModuleType:
     except InterlockError:
         raise
     except (Exception, SystemExit) as fault:  # a project's own code may raise anything while it is loaded
-        raise SettingsInvalid(f"{place} cannot be loaded: {type(fault).__name__}: {fault}") from fault
+        raise ToolsInvalid(f"{place} cannot be loaded: {type(fault).__name__}: {fault}{_where(fault, root)}") from fault
+
+
+def _where(fault: BaseException, root: Path) -> str:
+    """The last line of the project's own code that the fault went through; a SyntaxError says its place itself."""
+    own = [each for each in extract_tb(fault.__traceback__) if Path(each.filename).is_relative_to(root)]
+    return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
 def _of_file(path: Path) -> ModuleType:
@@ -55,10 +63,10 @@ def _of_file(path: Path) -> ModuleType:
     if held is not None and getattr(held, "__file__", None) == str(path):
         return held
     if held is not None or path.stem in sys.stdlib_module_names:
-        raise SettingsInvalid(f"{path.name} has the name of another module; give the file a name of its own")
+        raise ToolsInvalid(f"{path.name} has the name of another module; give the file a name of its own")
     spec = spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise SettingsInvalid(f"{path} is no Python file")
+        raise ToolsInvalid(f"{path} is no Python file")
     module = module_from_spec(spec)
     sys.modules[path.stem] = module
     try:
@@ -75,4 +83,4 @@ def _of_manifest(path: Path) -> tuple[Declared[..., object], ...]:
     try:
         return declared(path)
     except OSError as fault:
-        raise SettingsInvalid(f"{path.name} cannot be read: {fault.strerror}") from fault
+        raise ToolsInvalid(f"{path.name} cannot be read: {fault.strerror}") from fault

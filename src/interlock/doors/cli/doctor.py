@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
+from interlock.doors.cli.faults import VERSIONED
 from interlock.doors.cli.shown import counted, rows
 from interlock.doors.cli.verb import line, verb
 
 if TYPE_CHECKING:
     from interlock.core.canonical import Json
+    from interlock.core.tool import ToolSpec
     from interlock.doors.cli.project import Project
 
 app = typer.Typer()
@@ -86,6 +88,8 @@ def key_file_mode(store: str) -> Check:
     try:
         mode = path.stat().st_mode & 0o777
     except FileNotFoundError:
+        if Path(store).exists():
+            return Check("key file", BAD, f"{path.name} is missing", "Restore it: the store opens with no other.")
         return Check("key file", WANTING, "there is none yet", "It is made with the store, at the first call.")
     if mode & 0o077:
         return Check("key file", BAD, f"{path.name} has mode {mode:o}", f"Run `chmod 600 {path}`: others can sign.")
@@ -118,14 +122,14 @@ async def _of_project() -> AsyncIterator[Check]:
     yield Check("project", GOOD, str(project.root))
     if project.store != MEMORY:
         yield key_file_mode(project.store)
-    tools = _tools(project)
+    tools = await _tools(project)
     yield tools
     if tools.state != BAD:
         yield await _policies()
-        yield await _store(project)
+    yield await _store(project)
 
 
-def _tools(project: Project) -> Check:
+async def _tools(project: Project) -> Check:
     from interlock.core.errors import InterlockError
     from interlock.core.spec_check import check_spec
     from interlock.core.tool_compile import compile_tool
@@ -136,11 +140,24 @@ def _tools(project: Project) -> Check:
         advised = [each for spec in specs for each in check_spec(spec)]
     except InterlockError as fault:
         return _bad("tools", fault, "`interlock tools check` looks again after the change.")
+    unlike = await _unlike(project, specs)
+    if unlike:
+        return Check("tools", BAD, " ".join(unlike), VERSIONED)
     if not specs:
         return Check("tools", WANTING, "there are none", 'Name files in interlock.toml: tools = ["tools.py"].')
     if advised:
         return Check("tools", WANTING, f"{len(specs)} can be registered", "`interlock tools check` has advice.")
     return Check("tools", GOOD, f"{len(specs)} can be registered")
+
+
+async def _unlike(project: Project, specs: list[ToolSpec]) -> list[str]:
+    """What is to be said of tools that the store has otherwise; whether it opens is another check."""
+    from interlock.doors.cli.session import changed, changed_in
+
+    try:
+        return [changed(spec) for spec in await changed_in(project, specs)]
+    except Exception:  # noqa: BLE001 - a store that is no store may raise whatever its driver raises
+        return []
 
 
 async def _policies() -> Check:
@@ -159,14 +176,17 @@ async def _policies() -> Check:
 async def _store(project: Project) -> Check:
     """Whether the store opens and its log holds."""
     from interlock.core.chain import Break
-    from interlock.doors.cli.session import as_it_is, working
+    from interlock.core.errors import SettingsInvalid
+    from interlock.doors.cli.session import reading, working
 
     if not project.is_stored:
         return Check("store", WANTING, "there is none yet", "It is made at the first call.")
     try:
-        async with as_it_is() as session:
+        async with reading() as session:
             with working("Proving the log"):
                 found = await session.gate.audit.verify()
+    except SettingsInvalid as fault:
+        return _bad("store", fault, "Do that, then look again.")
     except Exception as fault:  # noqa: BLE001 - a store that is no store may raise whatever its driver raises
         return _bad("store", fault, "Look whether it is on a local disk, whole, and yours to write.")
     if isinstance(found, Break):

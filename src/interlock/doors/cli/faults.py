@@ -7,6 +7,7 @@ import re
 import traceback
 from typing import TYPE_CHECKING
 
+from interlock.core.errors import InterlockError, SettingsInvalid
 from interlock.doors.cli.answer import PROBLEM, REFUSED, USAGE, Answer, note
 from interlock.doors.cli.shown import visible
 
@@ -15,13 +16,36 @@ if TYPE_CHECKING:
 
 DEBUG = "INTERLOCK_DEBUG"
 
+
+class ProjectMissing(SettingsInvalid):
+    """There is no project where one was looked for."""
+
+
+class ToolsInvalid(SettingsInvalid):
+    """The files or modules that should declare the project's tools cannot be loaded, or declare none."""
+
+
+class CasesInvalid(SettingsInvalid):
+    """The cases that test the project's policies cannot be read, or there are none."""
+
+
+class IdAmbiguous(InterlockError):
+    """Several things have ids that begin with what was given."""
+
+
+VERSIONED = 'Give the tool a new version, such as @tool(version="2", ...): what is published never changes.'
+
 _NEXT = {
+    "ProjectMissing": "`interlock init` makes one here; --project DIR names one that is elsewhere.",
+    "ToolsInvalid": "Change what it names, then `interlock tools check`.",
+    "CasesInvalid": "Change the case, then `interlock policy test`.",
+    "IdAmbiguous": "Give more of the id.",
     "SettingsInvalid": "Change interlock.toml, then `interlock doctor` looks whether everything is in order.",
     "SpecInvalid": "Change the tool, then `interlock tools check`.",
     "SchemaInvalid": "Change the tool's schema, then `interlock tools check`.",
-    "VersionExists": 'Give the tool a new version, such as @tool(version="2", ...): what is published never changes.',
+    "VersionExists": VERSIONED,
     "ToolUnknown": "`interlock tools list --all` shows which tools there are.",
-    "ActRefused": "Let an operator do it, with --as ID: [[people]] in interlock.toml says who there is and in which groups.",
+    "ActRefused": "Let an operator do it, with --as ID: [[people]] in interlock.toml says who is in which groups.",
     "ApprovalUnknown": "`interlock approvals list --all` shows which there are.",
     "PolicyInvalid": "Change the policy, then `interlock policy check`.",
     "RedactionInvalid": "Use a secret of at least six characters.",
@@ -39,18 +63,16 @@ def problem(code: str, message: str, *, next_step: str, exit_code: int = PROBLEM
 
 
 def refusal(deny: Deny, *, next_step: str = "") -> Answer:
-    """The answer where a desk refused: its sentence, its code, and what may help."""
-    from interlock.core.refusals import REFUSALS
+    """The answer where a desk refused: its sentence, its code, and what may help a person."""
+    from interlock.core.refusals import Code
+    from interlock.doors.cli.steps import OTHER, step_for
 
-    return problem(
-        deny.code.value, deny.message, next_step=next_step or REFUSALS[deny.code].next_step, exit_code=REFUSED
-    )
+    step = next_step or (OTHER if deny.code is Code.PERMISSION_DENIED else step_for(deny.code))
+    return problem(deny.code.value, deny.message, next_step=step, exit_code=REFUSED)
 
 
 def answer_for(fault: BaseException) -> Answer:
     """The answer for an exception, whichever it is."""
-    from interlock.core.errors import InterlockError
-
     _show_if_asked(fault)
     usage = getattr(fault, "format_message", None)
     if callable(usage):

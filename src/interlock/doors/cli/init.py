@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from interlock.doors.cli.answer import PROBLEM, Answer
+from interlock.doors.cli.answer import PROBLEM, Answer, note
 from interlock.doors.cli.faults import problem
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.verb import verb
@@ -44,7 +44,10 @@ window_s = 3600
 """
 
 _TOOLS = '''\
-"""Tools: one that reads and one that writes. The docstring and the types are what a model is told."""
+"""Tools: one that reads and one that writes. The docstring and the types are what a model is told.
+
+A version that is in use never changes: after a change to a tool, its docstring included, say @tool(version="2", ...).
+"""
 
 from pathlib import Path
 from typing import Annotated
@@ -107,6 +110,13 @@ _CASES = """\
   expect: deny
 """
 
+_IGNORED = """\
+# The store with its log, the key that signs it, and what the tools write.
+interlock.db*
+notes/
+__pycache__/
+"""
+
 _NEXT = """\
 Next: interlock call save_note '{"title": "hello", "text": "Good morning."}' --task greeting
       interlock approvals list, then interlock approvals approve ID --as second --run
@@ -136,8 +146,13 @@ async def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where
             next_step="Give another folder: `interlock init DIR`.",
             exit_code=PROBLEM,
         )
+    has_ignored = (folder / ".gitignore").exists()
+    if not has_ignored:
+        files[".gitignore"] = _IGNORED
     for name, text in files.items():
         _write(folder / name, text)
+    if has_ignored:
+        note("There is a .gitignore: let it name interlock.db*, the store and its key.")
     where = f"cd {visible(folder)}\n" if folder != Path() else ""
     return Answer({"folder": str(folder.resolve()), "files": [*files]}, f"Wrote {', '.join(files)}.\n{where}{_NEXT}")
 

@@ -8,21 +8,43 @@ import os
 import sys
 from collections.abc import Sequence
 from itertools import takewhile
+from typing import Annotated, Final
 
 import typer
 import typer.main
 
+from interlock import __version__
 from interlock.doors.cli import approvals, audit, call, calls, checkout, doctor, init, policy, tools
 from interlock.doors.cli.answer import INTERRUPTED, PROBLEM, Answer, note, say
 from interlock.doors.cli.faults import answer_for, is_debugging, problem
 from interlock.doors.cli.shown import visible
 
+SHARED: Final = {"--json": False, "--project": True, "--as": True}
+"""Options that every verb has, and whether a value follows."""
+
 app = typer.Typer(
-    help="Interlock: a model proposes, the gate decides, and it runs once.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Interlock: a model proposes, the gate decides, and it runs once."""
+
+
 for name, part in (
     (None, init.app),
     (None, call.app),
@@ -61,6 +83,26 @@ def run(arguments: Sequence[str]) -> int:
     return say(answer, as_json=as_json) if isinstance(answer, Answer) else answer
 
 
+def in_order(arguments: Sequence[str]) -> list[str]:
+    """The command line with options that every verb has behind the verb, where they may stand in front as well."""
+    front, rest = list[str](), list(arguments)
+    while rest and (takes := SHARED.get(rest[0].partition("=")[0])) is not None:
+        count = 1 + (takes and "=" not in rest[0])
+        front += rest[:count]
+        del rest[:count]
+    if not rest:
+        return []
+    end = rest.index("--") if "--" in rest else len(rest)
+    return [*rest[:end], *front, *rest[end:]]
+
+
+def with_verb(command: object, arguments: list[str]) -> list[str]:
+    """The same, asking for help where a group of verbs is named and none of them."""
+    for word in arguments:
+        command = getattr(command, "commands", {}).get(word)
+    return [*arguments, "--help"] if hasattr(command, "commands") else arguments
+
+
 class Screen(logging.Handler):
     """Shows what Interlock logs, such as the traceback of a tool, only to who debugs: it holds a tool's own words."""
 
@@ -80,7 +122,7 @@ def _answered(arguments: Sequence[str]) -> Answer | int:
     """The verb's answer, or the exit code of what has been said already, such as help."""
     command = typer.main.get_command(app)
     try:
-        answer = command.main(list(arguments), prog_name="interlock", standalone_mode=False)
+        answer = command.main(with_verb(command, in_order(arguments)), prog_name="interlock", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         answer = INTERRUPTED
     except Exception as fault:  # noqa: BLE001 - whatever happens to a command, who gave it gets an answer

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from interlock.core.observation import Observation, Status
+from interlock.core.observation import Observation, Problem, Status
 from interlock.core.refusals import Code
 from interlock.doors.cli.answer import DONE, REFUSED, Answer
 from interlock.doors.cli.shown import fields, moment, pretty, visible
+from interlock.doors.cli.steps import step_after_json, step_for
 
 WAITING, FAILED, UNKNOWN = 4, 5, 6
 
@@ -24,21 +24,7 @@ EXIT_CODES: Mapping[Status, int] = {
     Status.COMPENSATED: FAILED,
     Status.COMPENSATION_FAILED: FAILED,
 }
-
-_NEXT: Mapping[Code, Callable[[Observation], str]] = {
-    Code.TOOL_NOT_FOUND: lambda _: "`interlock tools list` shows what there is.",
-    Code.TOOL_ARGUMENT_INVALID: lambda seen: f"`interlock tools show {_word(seen.tool)}` shows its arguments.",
-    Code.INVALID_JSON: lambda _: 'Give the arguments as one JSON object in single quotes, such as \'{"id": "a1"}\'.',
-    Code.PERMISSION_DENIED: lambda seen: f"`interlock policy explain {_word(seen.tool)} ARGUMENTS` shows why.",
-    Code.TOOL_FROZEN: lambda seen: f"`interlock tools release {_word(seen.tool)}` opens it again.",
-    Code.IDEMPOTENCY_REQUIRED: lambda _: "Say what it is for, with --task NAME or --key KEY: then it happens once.",
-    Code.IDEMPOTENCY_CONFLICT: lambda _: "Give another --task or --key if this is meant to be a new operation.",
-    Code.APPROVAL_REQUIRED: lambda seen: f"`interlock approvals approve {seen.approval_id} --as ID --run`.",
-    Code.BUDGET_EXHAUSTED: lambda _: "`interlock usage` shows what was spent; [[limits]] says how much may be.",
-    Code.OUTCOME_UNKNOWN: lambda _: (
-        "Do not repeat it: `interlock recover` looks it up, `interlock calls close` settles it."
-    ),
-}
+_SAID = frozenset({"validation_errors", "nearest", "changed"})
 
 
 def answer_of(seen: Observation) -> Answer:
@@ -53,10 +39,12 @@ def answer_of(seen: Observation) -> Answer:
 
 def next_step(seen: Observation) -> str:
     """What a person at the command line may do now; empty where nothing is left to do."""
-    if seen.error is None:
+    error = seen.error
+    if error is None:
         return ""
-    said = _NEXT.get(seen.error.code)
-    return seen.hint if said is None else said(seen)
+    if error.code is Code.INVALID_JSON:
+        return step_after_json(error.message)
+    return step_for(error.code, tool=seen.tool, approval=seen.approval_id)
 
 
 def text_of(seen: Observation, step: str) -> str:
@@ -69,6 +57,7 @@ def text_of(seen: Observation, step: str) -> str:
                 (seen.tool, head),
                 ("Code", None if error is None else error.code.value),
                 ("Why", None if error is None else error.message),
+                ("Also", None if error is None else _more(error)),
                 ("Resource", seen.resource),
                 ("Operation", seen.operation_id),
                 ("Approval", seen.approval_id),
@@ -78,12 +67,22 @@ def text_of(seen: Observation, step: str) -> str:
                 ("Open", seen.open_items),
             ]
         ),
-        pretty(dict(error.details)) if error is not None and error.details else "",
+        "" if error is None else _details(error),
         "" if seen.data_json is None else pretty(seen.data),
         f"Next: {visible(step)}" if step else "",
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _word(text: str) -> str:
-    return shlex.quote(text)
+def _more(error: Problem) -> list[str]:
+    """What else is wrong with the arguments, and names that a misspelled one may have meant."""
+    wrong, near = error.details.get("validation_errors"), error.details.get("nearest")
+    found = [str(each.get("hint", "")) for each in wrong if isinstance(each, dict)] if isinstance(wrong, list) else []
+    found += [f"did you mean {each}?" for each in near] if isinstance(near, list) else []
+    return [each for each in found if each not in error.message]
+
+
+def _details(error: Problem) -> str:
+    """Details that no sentence above says."""
+    left = {name: value for name, value in error.details.items() if name not in _SAID}
+    return pretty(left) if left else ""

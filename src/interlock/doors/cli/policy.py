@@ -26,11 +26,11 @@ Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 async def check() -> Answer:
     """Compile the policy files and show what saving them would change. Changes nothing."""
     from interlock.doors.cli.project import read_project
-    from interlock.doors.cli.session import as_it_is, tried
+    from interlock.doors.cli.session import tried, visited
     from interlock.doors.cli.verb import line
 
     stored = read_project(line().project).is_stored
-    async with as_it_is() if stored else tried() as session:
+    async with visited() if stored else tried() as session:
         change = await _change(session)
     text = _text(change) if stored else "There is no store yet, so nothing changes."
     return Answer(_document(change), f"The policies fit the tools.\n{text}")
@@ -49,7 +49,8 @@ async def save(*, yes: Yes = False) -> Answer:
             return refusal(deny)
         note(_text(await _change(session)))
         if not confirmed("Put these policies in force?", yes=yes):
-            return problem("NOT_CONFIRMED", "Nothing was changed.", next_step="Say --yes if it is meant.")
+            step = "`interlock policy save --yes` does it without asking."
+            return problem("NOT_CONFIRMED", "Nothing was changed.", next_step=step)
         change = await session.gate.policies.save(read_policies(session.project.policies), by=session.by)
     return Answer(_document(change), "The policies are in force.")
 
@@ -66,9 +67,10 @@ async def explain(
     """Show how policy would decide a call, and what each policy had to say. Nothing runs."""
     from interlock.core.call import ToolCall
     from interlock.core.decision import Deny
-    from interlock.doors.cli.session import opened, tried
+    from interlock.doors.cli.session import opened, refuse_changed, tried
 
     async with tried() if unsaved else opened() as session:
+        refuse_changed(name, session)
         caller = session.caller(run=run, task=task)
         found = await session.gate.policies.explain(ToolCall("explain", name, arguments), caller)
     if isinstance(found, Deny):
@@ -103,8 +105,12 @@ async def run_cases() -> Answer:
 
 async def _change(session: Session) -> Change:
     from interlock.assemble import read_policies
+    from interlock.doors.cli.code import load_tools
 
-    return await session.gate.policies.check(read_policies(session.project.policies), tenant=session.by.tenant)
+    gate = session.gate
+    coming = await gate.catalogue.coming(tool.spec() for tool in load_tools(session.project))
+    sources = read_policies(session.project.policies)
+    return await gate.policies.check(sources, tenant=session.by.tenant, coming=coming)
 
 
 def _document(change: Change) -> dict[str, Json]:
@@ -122,7 +128,7 @@ def _text(change: Change) -> str:
     lines = [f"Warning: {visible(each)}" for each in change.warnings]
     lines.append(f"It changes the rules of: {visible(tools)}." if tools else "It changes no rules.")
     if change.approvals:
-        lines.append(f"It voids approvals that wait: {visible(change.approvals)}.")
+        lines.append(f"It voids these approvals, which wait or were not used yet: {visible(change.approvals)}.")
     return "\n".join(lines)
 
 

@@ -13,8 +13,8 @@ import yaml
 
 from interlock.core.call import Principal, PrincipalKind, ToolCall
 from interlock.core.decision import Deny
-from interlock.core.errors import SettingsInvalid
 from interlock.core.policy import Answer
+from interlock.doors.cli.faults import CasesInvalid
 
 if TYPE_CHECKING:
     from interlock.doors.cli.project import Project
@@ -47,12 +47,12 @@ class CaseOutcome:
 
 
 def read_cases(project: Project) -> tuple[Case, ...]:
-    """Every case of the project, file by file. Raises `SettingsInvalid` naming the file and the case."""
+    """Every case of the project, file by file. Raises `CasesInvalid` naming the file and the case."""
     folder = project.policies / FOLDER
     files = sorted([*folder.glob("*.yaml"), *folder.glob("*.yml")])
     cases = tuple(case for file in files for case in _cases_of(file, project))
     if not cases:
-        raise SettingsInvalid(f"there is no case in {folder}; write a list of principal, tool, arguments and expect")
+        raise CasesInvalid(f"there is no case in {folder}; write a list of principal, tool, arguments and expect")
     return cases
 
 
@@ -70,20 +70,20 @@ def _cases_of(file: Path, project: Project) -> Iterator[Case]:
     try:
         said = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as fault:
-        raise SettingsInvalid(f"{file.name} cannot be read: {fault}") from fault
+        raise CasesInvalid(f"{file.name} cannot be read: {fault}") from fault
     if not isinstance(said, list):
-        raise SettingsInvalid(f"{file.name}: write a list of cases, each with a dash in front")
+        raise CasesInvalid(f"{file.name}: write a list of cases, each with a dash in front")
     for number, each in enumerate(said, 1):
         yield _case(each, project, where=f"{file.name}, case {number}")
 
 
 def _case(said: object, project: Project, *, where: str) -> Case:
     if not isinstance(said, dict):
-        raise SettingsInvalid(f"{where}: a case has {', '.join(_FIELDS)}")
+        raise CasesInvalid(f"{where}: a case has {', '.join(_FIELDS)}")
     _refuse_unknown(said, _FIELDS, where=where)
     for name in ("tool", "expect"):
         if not isinstance(said.get(name), str):
-            raise SettingsInvalid(f"{where}: it needs {name}, as text")
+            raise CasesInvalid(f"{where}: it needs {name}, as text")
     arguments = json.dumps(said.get("arguments") or {}, default=str)
     return Case(
         name=str(said.get("name") or where),
@@ -100,7 +100,7 @@ def _expected(word: object, where: str) -> Answer:
     try:
         return Answer(str(word))
     except ValueError:
-        raise SettingsInvalid(f"{where}: expect is allow, ask or deny") from None
+        raise CasesInvalid(f"{where}: expect is allow, ask or deny") from None
 
 
 def _principal(said: object, project: Project, *, where: str) -> Principal:
@@ -108,12 +108,12 @@ def _principal(said: object, project: Project, *, where: str) -> Principal:
     if said is None or isinstance(said, str):
         return project.person(said)
     if not isinstance(said, dict):
-        raise SettingsInvalid(f"{where}: principal is an id, or {', '.join(_PERSON)}")
+        raise CasesInvalid(f"{where}: principal is an id, or {', '.join(_PERSON)}")
     _refuse_unknown(said, _PERSON, where=where)
     try:
         kind = PrincipalKind(str(said.get("kind", "human")))
     except ValueError:
-        raise SettingsInvalid(f"{where}: kind is {', '.join(each.value for each in PrincipalKind)}") from None
+        raise CasesInvalid(f"{where}: kind is {', '.join(each.value for each in PrincipalKind)}") from None
     groups = frozenset(map(str, said.get("groups") or ()))
     return Principal(project.operator.tenant, str(said.get("id", "somebody")), kind, groups)
 
@@ -123,7 +123,7 @@ def _refuse_unknown(said: Mapping[object, object], known: tuple[str, ...], *, wh
         if name not in known:
             close = get_close_matches(str(name), known, n=1, cutoff=0.5)
             hint = f"did you mean {close[0]!r}?" if close else f"it knows {', '.join(known)}"
-            raise SettingsInvalid(f"{where} has no field {name!r}; {hint}")
+            raise CasesInvalid(f"{where} has no field {name!r}; {hint}")
 
 
 def _text_or_none(value: object) -> str | None:

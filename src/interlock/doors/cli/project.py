@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from interlock.core.budget import Limit, Limits, ScopeKind, Unit
 from interlock.core.call import Principal
 from interlock.core.errors import SettingsInvalid
+from interlock.doors.cli.faults import ProjectMissing
 from interlock.settings import Settings
 
 FILE: Final = "interlock.toml"
@@ -69,7 +70,7 @@ def read_project(folder: Path | None) -> Project:
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise SettingsInvalid(f"there is no {FILE} in {path.parent}; `interlock init` makes one") from None
+        raise ProjectMissing(f"there is no {FILE} in {path.parent}") from None
     except (OSError, UnicodeDecodeError) as fault:
         raise SettingsInvalid(f"{path} cannot be read: {fault}") from fault
     return parse_project(text, root=path.parent.resolve())
@@ -102,7 +103,7 @@ def _found(start: Path) -> Path:
     for folder in (start, *start.parents):
         if (folder / FILE).is_file():
             return folder / FILE
-    raise SettingsInvalid(f"there is no {FILE} in {start} or above it; `interlock init` makes one")
+    raise ProjectMissing(f"there is no {FILE} in {start} or above it")
 
 
 def _table(said: Mapping[str, object], name: str) -> Mapping[str, object]:

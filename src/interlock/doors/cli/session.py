@@ -5,19 +5,29 @@ from __future__ import annotations
 import os
 import pwd
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 
 from interlock.assemble import Gate, read_policies
 from interlock.core.call import Caller, Origin, Principal
 from interlock.core.decision import Deny
+from interlock.core.errors import InterlockError, VersionExists
 from interlock.core.refusals import Code
+from interlock.core.tool import ToolSpec
+from interlock.declare import Declared
 from interlock.doors.cli.answer import note
 from interlock.doors.cli.code import load_tools
+from interlock.doors.cli.faults import IdAmbiguous
 from interlock.doors.cli.project import MEMORY, Project, read_project
 from interlock.doors.cli.verb import line
 from interlock.runtime.acts import OPERATORS
+from interlock.settings import Publish
+
+Tools = tuple[Declared[..., object], ...]
+
+ID_CHARS_MIN = 4
+"""How much of an id must be given at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +63,60 @@ async def opened() -> AsyncIterator[Session]:
     """The project's store. Where it has no policies, the project's are put in force; later only `policy save` does."""
     async with as_it_is() as session:
         project, gate = session.project, session.gate
-        if has_policies(project) and not await gate.policies.sources():
-            await gate.policies.save(read_policies(project.policies), by=replace(project.operator, actor=session.actor))
-            note(f"The policies of {project.policies.name}/ are now in force.")
+        if not await gate.policies.sources():
+            if has_policies(project):
+                by = replace(project.operator, actor=session.actor)
+                await gate.policies.save(read_policies(project.policies), by=by)
+                note(f"The policies of {project.policies.name}/ are now in force.")
+            else:
+                note(f"There is no policy in force, and no .cedar file in {project.policies}: every call is refused.")
         yield session
 
 
 @asynccontextmanager
 async def as_it_is() -> AsyncIterator[Session]:
-    """The project's store with the policies that it has, if any."""
+    """The project's store with the policies that it has, if any; tools that are new are published."""
+    async with _entered(Publish.NEW, load_tools) as session:
+        yield session
+
+
+@asynccontextmanager
+async def switching() -> AsyncIterator[Session]:
+    """The same, also where the project's code cannot be loaded: closing a tool must not wait until it is mended."""
+    async with _entered(Publish.NEW, _loadable) as session:
+        yield session
+
+
+@asynccontextmanager
+async def visited() -> AsyncIterator[Session]:
+    """The project's store as it is, and the project's tools as far as it has them; nothing is published."""
+    async with _entered(Publish.NOTHING, _loadable) as session:
+        yield session
+
+
+@asynccontextmanager
+async def reading() -> AsyncIterator[Session]:
+    """The project's store as it is, without the project's code: whatever that has come to, the record can be read."""
+    async with _entered(Publish.NOTHING, lambda _: ()) as session:
+        yield session
+
+
+def _loadable(project: Project) -> Tools:
+    try:
+        return load_tools(project)
+    except InterlockError as fault:
+        note(f"The project's tools cannot be loaded: {fault}")
+        return ()
+
+
+@asynccontextmanager
+async def _entered(publish: Publish, load: Callable[[Project], Tools]) -> AsyncIterator[Session]:
     project = read_project(line().project)
     by = project.person(line().acting_as)
-    async with Gate.open(project.store, tools=load_tools(project), settings=project.settings) as gate:
+    settings = replace(project.settings, publish=publish)
+    async with Gate.open(project.store, tools=load(project), settings=settings) as gate:
+        for spec in gate.changed:
+            note(f"{changed(spec)} It cannot be called as it is.")
         yield Session(project, gate, replace(by, actor=os_user()), os_user())
 
 
@@ -83,6 +135,35 @@ def has_policies(project: Project) -> bool:
     return any(project.policies.glob("*.cedar"))
 
 
+def changed(spec: ToolSpec) -> str:
+    """What is to be said of a tool that is another than its published version."""
+    return f"{spec.name} has changed since its version {spec.version} was published: give it a new version."
+
+
+async def changed_in(project: Project, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """Those of the specs that the project's store, if there is one, has otherwise under the same version."""
+    if not project.is_stored:
+        return ()
+    async with reading() as session:
+        return await session.gate.catalogue.changed(specs)
+
+
+def refuse_changed(name: str, session: Session) -> None:
+    """Raise `VersionExists` where somebody means a tool that cannot be called because it has changed."""
+    for spec in session.gate.changed:
+        if spec.name == name:
+            raise VersionExists(changed(spec))
+
+
+def whole_id(given: str, known: Iterable[str]) -> str:
+    """The one id that begins with what was given, or what was given. Raises `IdAmbiguous`."""
+    ids = frozenset(known)
+    found = [] if given in ids or len(given) < ID_CHARS_MIN else sorted(each for each in ids if each.startswith(given))
+    if len(found) > 1:
+        raise IdAmbiguous(f"{len(found)} ids begin with {given}: {', '.join(found[:3])}")
+    return found[0] if found else given
+
+
 def not_operator(by: Principal, what: str) -> Deny | None:
     """Why this person may not do what only operators do; None where they may."""
     if by.groups & OPERATORS:
@@ -91,9 +172,12 @@ def not_operator(by: Principal, what: str) -> Deny | None:
 
 
 def confirmed(question: str, *, yes: bool) -> bool:
-    """Whether to go on: asked of a person at a terminal, taken as said where there is none."""
-    if yes or not sys.stdin.isatty():
+    """Whether a person said yes, at the terminal or beforehand. Where nobody sits nobody is asked, and it is no."""
+    if yes:
         return True
+    if not sys.stdin.isatty():
+        note("Nobody sits here to be asked: standard input is no terminal.")
+        return False
     sys.stderr.write(f"{question} [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -35,7 +35,7 @@ async def list_tools(
 
     async with opened() as session:
         seen = {tool.spec.name for tool in session.gate.catalogue.visible(session.caller())}
-        names = seen | ({tool.name for tool in await _declared(session)} if all_ else set())
+        names = seen | (_declared(session) - {spec.name for spec in session.gate.changed} if all_ else set())
         tools = [session.gate.catalogue.get(name, tenant=session.by.tenant) for name in sorted(names)]
     document: list[Json] = [
         {**_brief(tool.spec), "state": tool.state.value, "visible": tool.spec.name in seen} for tool in tools
@@ -61,9 +61,10 @@ async def list_tools(
 async def show(name: Name) -> Answer:
     """Show one tool: its contract, its arguments, its versions."""
     from interlock.core.tool import spec_to_json
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import opened, refuse_changed
 
     async with opened() as session:
+        refuse_changed(name, session)
         tool = session.gate.catalogue.get(name, tenant=session.by.tenant)
         versions = await session.gate.catalogue.list_versions(name, tenant=session.by.tenant)
     spec = tool.spec
@@ -96,28 +97,36 @@ async def show(name: Name) -> Answer:
 async def check(
     *, strict: Annotated[bool, typer.Option("--strict", help="Advice is a problem too.")] = False
 ) -> Answer:
-    """Check that every tool can be registered, and say what could be better. Changes nothing."""
+    """Check that every tool can be registered, as it is in the store too, with advice. Changes nothing."""
     from interlock.core.spec_check import check_spec
     from interlock.core.tool import spec_to_json
     from interlock.core.tool_compile import compile_tool
     from interlock.doors.cli.code import load_tools
+    from interlock.doors.cli.faults import VERSIONED
     from interlock.doors.cli.project import read_project
+    from interlock.doors.cli.session import changed, changed_in
     from interlock.doors.cli.verb import line
 
-    specs = [tool.spec() for tool in load_tools(read_project(line().project))]
+    project = read_project(line().project)
+    specs = [tool.spec() for tool in load_tools(project)]
     for spec in specs:
         compile_tool(spec)
+    unlike = [changed(spec) for spec in await changed_in(project, specs)]
     found = {spec.name: check_spec(spec) for spec in specs}
     count = sum(map(len, found.values()))
     lines = [
         f"{visible(name)}: {visible(each.message)} ({each.rule})" for name, advised in found.items() for each in advised
     ]
-    lines.append(f"{counted(len(specs), 'tool')} can be registered; {counted(count, 'piece')} of advice.")
+    lines += map(visible, unlike)
+    able = len(specs) - len(unlike)
+    lines.append(f"{counted(able, 'tool')} can be registered; {counted(count, 'piece')} of advice.")
+    if unlike:
+        lines.append(f"Next: {VERSIONED}")
     said: dict[str, Json] = {name: spec_to_json(advised) for name, advised in found.items()}
     return Answer(
-        {"tools": [spec.name for spec in specs], "advice": said},
+        {"tools": [spec.name for spec in specs], "advice": said, "changed": [*unlike]},
         "\n".join(lines),
-        PROBLEM if strict and count else DONE,
+        PROBLEM if unlike or (strict and count) else DONE,
     )
 
 
@@ -141,30 +150,31 @@ async def release(name: Name, *, reason: Reason = "", version: Version = None) -
 async def retire(name: Name, *, reason: Reason = "", version: Version = None, yes: Yes = False) -> Answer:
     """Take no more calls, for good."""
     from interlock.core.catalogue import Lifecycle
-    from interlock.doors.cli.session import confirmed
 
     which = "every version" if version is None else f"version {visible(version)}"
-    if not confirmed(f"Retire {which} of {visible(name)} for good?", yes=yes):
-        return problem("NOT_CONFIRMED", "Nothing was changed.", next_step="Say --yes if it is meant.")
-    return await _move(name, Lifecycle.RETIRED, reason=reason, version=version)
+    question = "" if yes else f"Retire {which} of {visible(name)} for good?"
+    return await _move(name, Lifecycle.RETIRED, reason=reason, version=version, question=question)
 
 
-async def _move(name: str, state: Lifecycle, *, reason: str, version: str | None) -> Answer:
-    from interlock.doors.cli.session import not_operator, opened
+async def _move(name: str, state: Lifecycle, *, reason: str, version: str | None, question: str = "") -> Answer:
+    from interlock.doors.cli.session import confirmed, not_operator, switching
 
-    async with opened() as session:
+    async with switching() as session:
         deny = not_operator(session.by, f"To make a tool {state.value}")
         if deny is not None:
             return refusal(deny)
+        if not confirmed(question, yes=not question):
+            step = f"`interlock tools retire {visible(name)} --yes` does it without asking."
+            return problem("NOT_CONFIRMED", "Nothing was changed.", next_step=step)
         moved = await session.gate.catalogue.move(name, state, version=version, by=session.by, reason=reason)
     lines = [f"{visible(each.name)} version {visible(each.version)} is {each.state.value}." for each in moved]
     return Answer({"versions": [_version(each) for each in moved]}, "\n".join(lines))
 
 
-async def _declared(session: Session) -> list[ToolSpec]:
+def _declared(session: Session) -> set[str]:
     from interlock.doors.cli.code import load_tools
 
-    return [tool.spec() for tool in load_tools(session.project)]
+    return {tool.spec().name for tool in load_tools(session.project)}
 
 
 def _brief(spec: ToolSpec) -> dict[str, Json]:

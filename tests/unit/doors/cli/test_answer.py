@@ -45,3 +45,9 @@ def test_what_could_not_be_done_is_said_on_standard_error(
     assert say(Answer(document, "text", code), as_json=False) == code
     out, err = capsys.readouterr()
     assert (out, err) == (("", "text\n") if is_fault else ("text\n", ""))
+
+
+@pytest.mark.parametrize("as_json", [True, False])
+def test_a_file_goes_to_standard_output_by_itself(as_json: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    assert say(Answer({}, "Two lines.", file=b"one\ntwo\n"), as_json=as_json) == DONE
+    assert capsys.readouterr() == ("one\ntwo\n", "Two lines.\n")

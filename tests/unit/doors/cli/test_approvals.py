@@ -1,5 +1,6 @@
 """`interlock approvals`: the whole operation is shown, somebody else decides, it runs once, and it is on record."""
 
+import io
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def votes(cli: Cli) -> list[dict[str, object]]:
 
 @pytest.mark.requirement("APR-3")
 def test_who_asked_may_not_approve_and_nothing_runs(cli: Cli, project: Path, waiting: str) -> None:
-    ran = cli("approvals", "approve", waiting, "--run", "--json")
+    ran = cli("approvals", "approve", waiting, "--run", "--yes", "--json")
     assert (ran.code, ran.document["error"]["code"]) == (3, "PERMISSION_DENIED")
     assert "--as ID" in ran.document["error"]["next"]
     assert state(cli, waiting) == "pending"
@@ -34,9 +35,9 @@ def test_who_asked_may_not_approve_and_nothing_runs(cli: Cli, project: Path, wai
 
 @pytest.mark.requirement("APR-3")
 def test_an_approver_sees_all_of_it_and_lets_it_run_once(cli: Cli, project: Path, waiting: str) -> None:
-    ran = cli("approvals", "approve", waiting, "--as", "second", "--run", "--note", "fine", "--json")
+    ran = cli("approvals", "approve", waiting, "--as", "second", "--run", "--yes", "--note", "fine", "--json")
     assert (ran.code, ran.document["status"], ran.document["data"]) == (0, "ok", "hello")
-    assert "text: Good morning." in ran.err
+    assert 'text: "Good morning."' in ran.err
     assert (project / "notes" / "hello.txt").read_text() == "Good morning."
     again = cli("approvals", "resume", waiting, "--json")
     assert (again.code, again.document["replayed"]) == (0, True)
@@ -51,7 +52,7 @@ def test_who_really_sat_there_is_on_record_with_the_vote(cli: Cli, project: Path
 
 
 def test_after_approving_it_says_how_to_let_it_run(cli: Cli, project: Path, waiting: str) -> None:
-    ran = cli("approvals", "approve", waiting, "--as", "second")
+    ran = cli("approvals", "approve", waiting, "--as", "second", "--yes")
     assert f"`interlock approvals resume {waiting}` lets it run" in ran.out
     assert not (project / "notes").exists()
     assert cli("approvals", "resume", waiting).code == 0
@@ -67,6 +68,43 @@ def test_at_a_terminal_only_a_clear_yes_approves(
     assert (ran.code == 0) is (becomes == "granted")
     assert "Approve this as second? [y/N]" in ran.err
     assert state(cli, waiting) == becomes
+
+
+@pytest.mark.requirement("APR-3")
+@pytest.mark.parametrize("piped", ["n\n", "y\n", ""])
+def test_a_pipe_approves_nothing(
+    cli: Cli, project: Path, waiting: str, monkeypatch: pytest.MonkeyPatch, piped: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(piped))
+    ran = cli("approvals", "approve", waiting, "--as", "second", "--run", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "NOT_CONFIRMED")
+    assert "--yes" in ran.document["error"]["next"]
+    assert state(cli, waiting) == "pending"
+    assert not (project / "notes").exists()
+
+
+def test_what_has_come_to_its_end_is_said_to_who_comes_late_without_asking_anything(cli: Cli, waiting: str) -> None:
+    cli("approvals", "decline", waiting, "--as", "second")
+    ran = cli("approvals", "approve", waiting, "--as", "second", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (3, "APPROVAL_DENIED")
+    assert "approvals list --all" in ran.document["error"]["next"]
+    assert "[y/N]" not in ran.err
+
+
+def test_the_beginning_of_an_id_is_enough(cli: Cli, project: Path, waiting: str) -> None:
+    assert cli("approvals", "show", waiting[:30], "--json").document["id"] == waiting
+    assert cli("approvals", "approve", waiting[:30], "--as", "second", "--yes", "--run").code == 0
+    assert (project / "notes" / "hello.txt").exists()
+
+
+def test_what_waits_can_be_read_and_declined_whatever_the_code_has_come_to(
+    cli: Cli, project: Path, waiting: str
+) -> None:
+    (project / "tools.py").write_text("def (")
+    assert waiting in cli("approvals", "list").out
+    assert "Good morning." in cli("approvals", "show", waiting).out
+    assert cli("approvals", "decline", waiting, "--as", "second").code == 0
+    assert cli("audit", "verify").code == 0
 
 
 def test_a_declined_operation_never_runs(cli: Cli, project: Path, waiting: str) -> None:
@@ -86,7 +124,7 @@ def test_a_question_can_be_taken_back_by_who_asked_and_is_on_record(cli: Cli, wa
 
 @pytest.mark.requirement("APR-7")
 def test_an_approval_that_nobody_used_can_be_taken_back_by_who_gave_it(cli: Cli, project: Path, waiting: str) -> None:
-    cli("approvals", "approve", waiting, "--as", "second")
+    cli("approvals", "approve", waiting, "--as", "second", "--yes")
     assert cli("approvals", "withdraw", waiting, "--as", "second").code == 0
     assert cli("approvals", "resume", waiting).code == 3
     assert not (project / "notes").exists()
@@ -129,4 +167,4 @@ def test_an_approver_is_shown_what_cannot_be_seen(cli: Cli, project: Path) -> No
     arguments = '{"title": "evil", "text": "pay\\u202e\\u001b[2J"}'
     waiting = cli("call", "save_note", arguments, "--task", "t", "--json").document["approval_id"]
     ran = cli("approvals", "show", waiting)
-    assert "text: pay⟨U+202E⟩⟨U+001B⟩[2J" in ran.out
+    assert 'text: "pay⟨U+202E⟩⟨U+001B⟩[2J' in ran.out

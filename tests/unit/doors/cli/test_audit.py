@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from interlock.doors.cli import audit
 from tests.unit.doors.cli.conftest import Cli, Ran
 
 
@@ -52,8 +53,27 @@ def test_records_are_found_by_kind_call_subject_and_time(cli: Cli, project: Path
     assert found("--since", "1h") == found()
     assert found("--since", "2999-01-01") == []
     assert len(found("--limit", "1")) == 1
-    assert "There may be more" in cli("audit", "query", "--limit", "1").out
-    assert cli("audit", "query", "--kind", "nope").out == "No record matches.\n"
+    assert found("--limit", "1") == found()[-1:]
+    assert "There may be older ones" in cli("audit", "query", "--limit", "1").out
+    assert cli("audit", "query", "--kind", "call.closed").out == "No record matches.\n"
+
+
+@pytest.mark.parametrize(("kind", "says"), [("call.setled", "did you mean call.settled?"), ("nope", "call.settled, ")])
+def test_a_kind_of_record_that_there_is_none_of_is_named(cli: Cli, project: Path, kind: str, says: str) -> None:
+    ran = cli("audit", "query", "--kind", kind, "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (2, "USAGE")
+    assert says in ran.document["error"]["message"]
+
+
+def test_the_newest_are_found_on_every_page(cli: Cli, waiting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = cli("audit", "query", "--json").document["records"]
+    monkeypatch.setattr(audit, "PAGE", 1)
+    assert cli("audit", "query", "--json").document["records"] == whole
+    assert cli("audit", "query", "--limit", "2", "--json").document["records"] == whole[-2:]
+
+
+def test_a_record_of_several_tools_names_them_all(cli: Cli, waiting: str) -> None:
+    assert "read_note, save_note" in cli("audit", "query", "--kind", "tool.registered").out
 
 
 @pytest.mark.parametrize("since", ["yesterday", "999999999d", "5x"])
@@ -67,7 +87,7 @@ def test_a_store_holds_and_says_what_that_cannot_show(cli: Cli, project: Path, w
     ran = cli("audit", "verify", "--fingerprint", key(cli).upper(), "--json")
     assert (ran.code, ran.document["holds"]) == (0, True)
     assert ran.document["records"] > 2
-    assert "nothing held outside was given" in ran.document["limits"][0]
+    assert "no head or mark held outside was given" in ran.document["limits"][0]
 
 
 @pytest.mark.requirement("AUD-2")
@@ -76,13 +96,33 @@ def test_a_key_with_another_fingerprint_is_not_trusted(cli: Cli, project: Path, 
     assert (ran.code, ran.document["error"]["code"]) == (1, "FORGED")
 
 
+@pytest.mark.parametrize("text", ["abc", "0" * 63, "g" * 64])
+def test_a_fingerprint_that_is_none_is_a_slip_and_not_a_forgery(cli: Cli, project: Path, text: str) -> None:
+    for file in ((), ("log.jsonl",)):
+        ran = cli("audit", "verify", *file, "--fingerprint", text, "--json")
+        assert (ran.code, ran.document["error"]["code"]) == (2, "USAGE")
+
+
+@pytest.mark.requirement("AUD-2")
+def test_a_lost_key_is_not_replaced_whatever_is_asked(cli: Cli, project: Path, waiting: str) -> None:
+    kept = key(cli)
+    (project / "interlock.db.key").rename(project / "away")
+    for verb in (("approvals", "list"), ("audit", "fingerprint"), ("audit", "verify"), ("tools", "list")):
+        ran = cli(*verb, "--json")
+        assert (ran.code, ran.document["error"]["code"]) == (1, "SETTINGS_INVALID")
+        assert f"signed by the key {kept}" in ran.document["error"]["message"]
+        assert not (project / "interlock.db.key").exists()
+    (project / "away").rename(project / "interlock.db.key")
+    assert cli("audit", "verify", "--fingerprint", kept).code == 0
+
+
 @pytest.mark.requirement("AUD-2")
 def test_a_head_kept_outside_shows_that_the_log_was_replaced(cli: Cli, project: Path, waiting: str) -> None:
     kept = cli("audit", "head", "--json").document
     anchors = [word for each in kept["heads"] for word in ("--head", each)]
     ran = cli("audit", "verify", *anchors, "--mark", kept["mark"], "--json")
     assert (ran.code, ran.document["holds"]) == (0, True)
-    assert "nothing held outside was given" not in ran.document["limits"][0]
+    assert "no head or mark held outside was given" not in ran.document["limits"][0]
     for each in project.glob("interlock.db*"):
         if each.suffix != ".key" and each.is_file():
             each.unlink()
@@ -98,6 +138,8 @@ def test_an_export_proves_itself_without_the_store(cli: Cli, export: Path, monke
     assert (ran.code, ran.document["holds"]) == (0, True)
     other = alone(cli, export, monkeypatch, "--fingerprint", "0" * 64)
     assert (other.code, other.document["what"]) == (1, "forged")
+    assert "do not trust this file" in other.document["error"]["next"]
+    assert "store" not in other.document["error"]["next"]
     without = alone(cli, export, monkeypatch)
     assert (without.code, without.document["error"]["code"]) == (1, "FINGERPRINT_MISSING")
 
@@ -112,6 +154,22 @@ def test_a_changed_export_is_broken_at_a_line(cli: Cli, export: Path, monkeypatc
     people = cli("audit", "verify", "log.jsonl", "--fingerprint", fingerprint)
     assert (people.code, people.out) == (1, "")
     assert people.err.startswith("BROKEN:")
+
+
+def test_an_export_that_is_not_there_is_said_so_first(cli: Cli) -> None:
+    for options in ((), ("--fingerprint", "0" * 64)):
+        ran = cli("audit", "verify", "nope.jsonl", *options, "--json")
+        assert (ran.code, ran.document["error"]["code"]) == (1, "FILE_UNUSABLE")
+
+
+def test_an_export_may_go_to_a_pipe(cli: Cli, project: Path, waiting: str) -> None:
+    ran = cli("audit", "export", "-o", "-")
+    assert not (project / "-").exists()
+    assert f"the key's fingerprint is {key(cli)}" in ran.err
+    (project / "log.jsonl").write_text(ran.out)
+    assert cli("audit", "verify", "log.jsonl", "--fingerprint", key(cli)).code == 0
+    both = cli("audit", "export", "-o", "-", "--json")
+    assert (both.code, both.document["error"]["code"]) == (2, "USAGE")
 
 
 def test_an_export_overwrites_nothing(cli: Cli, export: Path) -> None:

@@ -46,7 +46,7 @@ def test_what_cannot_be_looked_up_stays_unknown_after_recovery(cli: Cli, unknown
 def test_an_operator_closes_it_with_evidence_and_who_sat_there(
     cli: Cli, unknown: str, option: str, status: str
 ) -> None:
-    ran = cli("calls", "close", unknown, option, "--evidence", "it lies in the outbox", "--json")
+    ran = cli("calls", "close", unknown[:30], option, "--evidence", "it lies in the outbox", "--json")
     assert (ran.code, ran.document["status"]) == (0, status)
     assert cli("calls", "unknown").out == "No call is unknown.\n"
     closed = cli("audit", "query", "--kind", "call.closed", "--json").document["records"][0]["record"]
@@ -60,7 +60,9 @@ def test_closing_takes_what_happened_and_what_shows_it(cli: Cli, unknown: str) -
         ran = cli("calls", "close", unknown, *options, "--json")
         assert (ran.code, ran.document["error"]["code"]) == (1, "EVIDENCE_MISSING")
     assert cli("calls", "close", unknown, "--happened", "--evidence", "x", "--as", "second").code == 3
-    assert cli("calls", "close", "nope", "--did-not-happen", "--evidence", "x").code == 3
+    gone = cli("calls", "close", "nope", "--did-not-happen", "--evidence", "x", "--json")
+    assert (gone.code, gone.document["error"]["code"]) == (3, "PRECONDITION_FAILED")
+    assert "calls unknown" in gone.document["error"]["next"]
     assert cli("calls", "unknown", "--json").document["calls"]
 
 

@@ -47,13 +47,19 @@ def test_a_manifest_declares_tools_as_a_file_does(cli: Cli, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("name", "text", "code", "says"),
     [
-        ("broken_tools.py", "1/0", "SETTINGS_INVALID", "broken_tools.py cannot be loaded: ZeroDivisionError"),
-        ("exiting_tools.py", "import sys; sys.exit(0)", "SETTINGS_INVALID", "cannot be loaded: SystemExit"),
-        ("no_tools.py", "", "SETTINGS_INVALID", "no_tools.py declares no tool"),
-        ("email.py", TOOL.format(name="f"), "SETTINGS_INVALID", "has the name of another module"),
-        ("absent.module", None, "SETTINGS_INVALID", "absent.module cannot be loaded: ModuleNotFoundError"),
-        ("absent_file.py", None, "SETTINGS_INVALID", "absent_file.py cannot be loaded: FileNotFoundError"),
-        ("absent.yaml", None, "SETTINGS_INVALID", "absent.yaml cannot be read"),
+        (
+            "broken_tools.py",
+            "1/0",
+            "TOOLS_INVALID",
+            "broken_tools.py cannot be loaded: ZeroDivisionError: division by zero (broken_tools.py, line 1)",
+        ),
+        ("unread_tools.py", "x = 1\ndef (", "TOOLS_INVALID", "SyntaxError: invalid syntax (unread_tools.py, line 2)"),
+        ("exiting_tools.py", "import sys; sys.exit(0)", "TOOLS_INVALID", "cannot be loaded: SystemExit"),
+        ("no_tools.py", "", "TOOLS_INVALID", "no_tools.py declares no tool"),
+        ("email.py", TOOL.format(name="f"), "TOOLS_INVALID", "has the name of another module"),
+        ("absent.module", None, "TOOLS_INVALID", "absent.module cannot be loaded: ModuleNotFoundError"),
+        ("absent_file.py", None, "TOOLS_INVALID", "absent_file.py cannot be loaded: FileNotFoundError"),
+        ("absent.yaml", None, "TOOLS_INVALID", "absent.yaml cannot be read"),
         ("wrong.yaml", "efect: read", "SPEC_INVALID", "wrong.yaml: tool"),
         ("untyped.py", "from interlock import tool\n@tool(effect='read')\ndef f(x):\n    'Read.'", "SPEC_INVALID", "x"),
     ],
@@ -67,6 +73,7 @@ def test_what_cannot_be_loaded_is_named(
     ran = cli("tools", "check", "--json")
     assert (ran.code, ran.document["error"]["code"]) == (1, code)
     assert says in ran.document["error"]["message"]
+    assert "`interlock tools check`" in ran.document["error"]["next"]
 
 
 def test_a_project_without_tools_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,25 @@ def test_a_project_in_use_is_in_order(cli: Cli, project: Path, waiting: str) -> 
     assert "its log of" in cli("doctor").out
 
 
+@pytest.mark.requirement("REG-1")
+def test_a_tool_that_changed_under_its_version_is_the_problem_and_the_store_is_none(
+    cli: Cli, project: Path, waiting: str
+) -> None:
+    tools = project / "tools.py"
+    tools.write_text(tools.read_text().replace("Read one note", "Read any note"))
+    ran = cli("doctor", "--json")
+    assert list(bad(ran)) == ["tools"]
+    assert 'version="2"' in bad(ran)["tools"]
+    assert "read_note has changed" in cli("doctor").out
+
+
+@pytest.mark.requirement("AUD-2")
+def test_a_lost_key_is_a_problem(cli: Cli, project: Path, waiting: str) -> None:
+    (project / "interlock.db.key").unlink()
+    assert set(bad(cli("doctor", "--json"))) == {"key file", "store"}
+    assert "restore it" in cli("doctor").out
+
+
 @pytest.mark.requirement("DOOR-6")
 def test_without_a_project_it_says_how_to_make_one_and_ends_with_1(cli: Cli) -> None:
     ran = cli("doctor", "--json")

@@ -32,7 +32,8 @@ def test_a_refusal_says_its_code_and_ends_with_3() -> None:
     answer = refusal(Deny(Code.PERMISSION_DENIED, "No."), next_step="Ask.")
     assert answer.document == {"error": {"code": "PERMISSION_DENIED", "message": "No.", "next": "Ask."}}
     assert answer.exit_code == 3
-    assert refusal(Deny(Code.CONTENDED, "No.")).text.endswith("Next: Call again in a moment.")
+    assert refusal(Deny(Code.CONTENDED, "No.")).text.endswith("Next: Give the command again.")
+    assert "--as ID" in refusal(Deny(Code.PERMISSION_DENIED, "No.")).text
 
 
 def test_a_fault_cannot_write_to_the_terminal() -> None:

@@ -21,6 +21,18 @@ def test_what_it_writes_is_in_order_and_holds_its_own_cases(cli: Cli, tmp_path: 
     assert cli("policy", "test").code == 0
 
 
+def test_the_store_and_its_key_are_kept_out_of_git_unless_the_folder_says_itself_what_is(
+    cli: Cli, tmp_path: Path
+) -> None:
+    cli("init", "new")
+    assert "interlock.db*" in (tmp_path / "new" / ".gitignore").read_text()
+    (tmp_path / "old").mkdir()
+    (tmp_path / "old" / ".gitignore").write_text("mine")
+    ran = cli("init", "old")
+    assert (ran.code, (tmp_path / "old" / ".gitignore").read_text()) == (0, "mine")
+    assert "interlock.db*" in ran.err
+
+
 def test_it_says_what_to_do_next_in_three_lines(cli: Cli) -> None:
     assert len(cli("init", "there").out.partition("Next: ")[2].splitlines()) == 3
 

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import typer.main
 
+import interlock
 from interlock.doors.cli import main, session
 from tests.golden import check_golden
 from tests.unit.doors.cli.conftest import Cli
@@ -44,9 +46,9 @@ def test_a_misunderstood_command_line_says_where_help_is(cli: Cli, arguments: tu
 def test_without_a_project_the_answer_says_how_to_make_one(cli: Cli) -> None:
     ran = cli("tools", "list", "--json")
     assert ran.code == 1
-    assert ran.document["error"]["code"] == "SETTINGS_INVALID"
-    assert "`interlock init` makes one" in ran.document["error"]["message"]
-    assert cli("tools", "list").err.startswith("SETTINGS_INVALID: there is no interlock.toml")
+    assert ran.document["error"]["code"] == "PROJECT_MISSING"
+    assert "`interlock init` makes one" in ran.document["error"]["next"]
+    assert cli("tools", "list").err.startswith("PROJECT_MISSING: there is no interlock.toml")
 
 
 def test_json_behind_two_dashes_is_an_argument(cli: Cli) -> None:
@@ -66,6 +68,42 @@ def test_whatever_happens_there_is_one_document(
     ran = cli("init", "--json")
     assert ran.code == (130 if isinstance(fault, KeyboardInterrupt) else 1)
     assert set(ran.document["error"]) == {"code", "message", "next"}
+
+
+@pytest.mark.requirement("DOOR-6")
+@pytest.mark.parametrize(("arguments", "shows"), [((), "approvals"), (("tools",), "freeze"), (("--json",), "doctor")])
+def test_a_group_of_verbs_alone_shows_its_help(cli: Cli, arguments: tuple[str, ...], shows: str) -> None:
+    ran = cli(*arguments)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith("Usage: interlock")
+    assert shows in ran.out
+
+
+def test_the_version_is_told(cli: Cli) -> None:
+    assert cli("--version").out == f"{interlock.__version__}\n"
+
+
+@pytest.mark.requirement("DOOR-6")
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        (["--json", "tools", "list"], ["tools", "list", "--json"]),
+        (
+            ["--project", "d", "--as=b", "call", "x", "--", "--json"],
+            ["call", "x", "--project", "d", "--as=b", "--", "--json"],
+        ),
+        (["call", "x", "--as", "b"], ["call", "x", "--as", "b"]),
+        (["--project"], []),
+        ([], []),
+    ],
+)
+def test_options_of_every_verb_may_stand_in_front_of_it(given: list[str], meant: list[str]) -> None:
+    assert main.in_order(given) == meant
+
+
+def test_a_project_may_be_named_first(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir("/")
+    assert cli("--project", str(project), "--json", "tools", "list").document["tools"]
 
 
 def test_help_is_no_answer_and_no_error(cli: Cli) -> None:

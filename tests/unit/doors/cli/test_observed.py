@@ -43,6 +43,33 @@ def test_a_name_in_a_next_step_is_quoted_for_the_shell() -> None:
     assert "explain 'x; rm -rf /'" in next_step(seen)
 
 
+@pytest.mark.parametrize(
+    ("message", "quotes"),
+    [
+        ("The arguments are not valid JSON at character 3; send one complete JSON object.", True),
+        ("The arguments end before the JSON value is complete; send all of it, or a smaller value.", True),
+        ("The arguments are not valid UTF-8 text.", False),
+        ("The arguments name the same key twice in one object; each key may appear once.", False),
+    ],
+)
+def test_quotes_are_advised_only_where_they_may_help(message: str, quotes: bool) -> None:
+    seen = SEEN.changed({"error": Problem(Code.INVALID_JSON, message)})
+    assert ("single quotes" in next_step(seen)) is quotes
+
+
+def test_what_the_sentence_says_is_not_said_again_and_what_it_leaves_out_is_said_in_words() -> None:
+    wrong = [{"hint": "title is missing; add it"}, {"hint": "titel is not a known property; leave it out"}]
+    error = Problem(Code.TOOL_ARGUMENT_INVALID, "So: title is missing; add it.", {"validation_errors": wrong})
+    text = answer_of(SEEN.changed({"error": error, "data_json": None})).text
+    assert text.count("title is missing") == 1
+    assert "Also:          titel is not a known property; leave it out" in text
+    assert "{" not in text
+    near = Problem(Code.TOOL_NOT_FOUND, "There is none.", {"nearest": ["save_note"]})
+    assert "did you mean save_note?" in answer_of(SEEN.changed({"error": near})).text
+    other = Problem(Code.BUDGET_EXHAUSTED, "Used up.", {"limit": 3})
+    assert '"limit": 3' in answer_of(SEEN.changed({"error": other})).text
+
+
 def test_a_replay_is_called_one() -> None:
     assert "replayed" in answer_of(SEEN.changed({"replayed": True})).text
     assert "replayed" not in answer_of(SEEN).text

@@ -8,6 +8,12 @@ from tests.unit.doors.cli.conftest import Cli
 
 READ = ("read_note", '{"title": "hello"}')
 FORBID = '\n@id("closed") @reason("Closed today.") forbid (principal, action == Action::"read_note", resource);\n'
+NEW = '''
+@tool(effect="read", owner="notes")
+def read_more() -> str:
+    """Read more."""
+    return ""
+'''
 
 
 @pytest.fixture
@@ -40,10 +46,14 @@ def test_a_change_is_shown_with_tools_and_approvals_and_changes_nothing(cli: Cli
 
 @pytest.mark.requirement("POL-7")
 def test_saving_shows_the_change_first_and_then_it_decides(cli: Cli, changed: Path, waiting: str) -> None:
-    ran = cli("policy", "save")
+    assert cli("policy", "save").code == 1
+    assert cli("policy", "explain", *READ, "--json").document["verdict"]["answer"] == "allow"
+    ran = cli("policy", "save", "--yes")
     assert ran.code == 0
     assert "It changes the rules of: read_note, save_note." in ran.err
-    assert f"It voids approvals that wait: {waiting}." in ran.err
+    assert f"It voids these approvals, which wait or were not used yet: {waiting}." in ran.err
+    assert cli("approvals", "list").out == "Nothing waits.\n"
+    assert cli("approvals", "show", waiting, "--json").document["state"] == "void"
     assert cli("policy", "explain", *READ, "--json").document["verdict"]["answer"] == "deny"
 
 
@@ -66,6 +76,18 @@ def test_a_policy_that_does_not_fit_is_named_and_not_saved(cli: Cli, project: Pa
 def test_only_operators_save(cli: Cli, changed: Path) -> None:
     assert cli("policy", "save", "--as", "second").code == 3
     assert cli("policy", "explain", *READ, "--json").document["verdict"]["answer"] == "allow"
+
+
+def test_checking_counts_tools_that_are_new_and_publishes_none(cli: Cli, project: Path) -> None:
+    cli("tools", "list")
+    tools = project / "tools.py"
+    tools.write_text(tools.read_text() + NEW)
+    (project / "policies" / "more.cedar").write_text('permit (principal, action == Action::"read_more", resource);')
+    ran = cli("policy", "check", "--json")
+    assert ran.code == 0
+    assert "read_more" in {each["tool"] for each in ran.document["tools"]}
+    registered = cli("audit", "query", "--kind", "tool.registered", "--json").document["records"]
+    assert len(registered) == 1
 
 
 def test_checking_makes_no_store(cli: Cli, project: Path) -> None:

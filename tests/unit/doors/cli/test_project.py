@@ -99,7 +99,7 @@ def test_the_file_is_found_in_a_folder_above(tmp_path: Path, monkeypatch: pytest
     monkeypatch.chdir(below)
     assert read_project(None).root == tmp_path
     assert read_project(tmp_path).root == tmp_path
-    with pytest.raises(SettingsInvalid, match=r"there is no interlock.toml in .*b; `interlock init` makes one"):
+    with pytest.raises(SettingsInvalid, match=r"there is no interlock.toml in .*b$"):
         read_project(below)
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from interlock.core.call import Principal
-from interlock.doors.cli.session import confirmed, not_operator, os_user
+from interlock.doors.cli.faults import IdAmbiguous
+from interlock.doors.cli.session import confirmed, not_operator, os_user, whole_id
 from tests.unit.doors.cli.conftest import Cli
 
 
@@ -28,11 +29,27 @@ def test_a_person_is_asked_and_only_a_clear_yes_goes_on(
     assert capsys.readouterr() == ("", "Sure? [y/N] ")
 
 
-def test_nobody_is_asked_where_nobody_sits_or_yes_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
-    assert confirmed("Sure?", yes=False)
+@pytest.mark.requirement("APR-3")
+@pytest.mark.parametrize("piped", ["y\n", "n\n", ""])
+def test_where_nobody_sits_nobody_is_asked_and_it_is_no_unless_yes_is_said(
+    piped: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(piped))
+    assert not confirmed("Sure?", yes=False)
+    assert "Nobody sits here" in capsys.readouterr().err
+    assert confirmed("Sure?", yes=True)
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
     assert confirmed("Sure?", yes=True)
+
+
+def test_an_id_may_be_given_by_its_beginning_if_that_names_one() -> None:
+    known = ["abcd1", "abcd2", "abxx9"]
+    assert whole_id("abxx", known) == "abxx9"
+    assert whole_id("abx", known) == "abx"
+    assert whole_id("abcd2", known) == "abcd2"
+    assert whole_id("nope", known) == "nope"
+    with pytest.raises(IdAmbiguous, match="2 ids begin with abcd: abcd1, abcd2"):
+        whole_id("abcd", known)
 
 
 def test_policies_are_put_in_force_where_there_are_none_and_changed_by_save_alone(cli: Cli, project: Path) -> None:
@@ -40,8 +57,15 @@ def test_policies_are_put_in_force_where_there_are_none_and_changed_by_save_alon
     policy = project / "policies" / "starter.cedar"
     policy.write_text('@id("none") forbid (principal, action, resource);')
     assert "read_note" in cli("tools", "list").out
-    assert cli("policy", "save").code == 0
+    assert cli("policy", "save", "--yes").code == 0
     assert "No policy lets this person call any tool" in cli("tools", "list").out
+
+
+def test_a_folder_of_policies_that_is_not_there_is_said_where_everything_is_refused(cli: Cli, project: Path) -> None:
+    settings = project / "interlock.toml"
+    settings.write_text(settings.read_text().replace('policies = "policies"', 'policies = "polices"'))
+    for command in (("tools", "list"), ("call", "read_note", '{"title": "hello"}')):
+        assert "no .cedar file in" in cli(*command).err
 
 
 def test_a_project_elsewhere_is_named_by_its_folder(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

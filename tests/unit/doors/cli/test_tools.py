@@ -45,6 +45,54 @@ def test_a_published_version_that_changed_is_refused_with_what_to_do(cli: Cli, p
     assert 'version="2"' in ran.document["error"]["next"]
 
 
+@pytest.fixture
+def edited(cli: Cli, project: Path, waiting: str) -> Path:
+    """The tools file with a changed description, after it was in use."""
+    tools = project / "tools.py"
+    tools.write_text(tools.read_text().replace("Read one note", "Read any note"))
+    return tools
+
+
+@pytest.mark.requirement("REG-1")
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("audit", "verify"),
+        ("audit", "query"),
+        ("approvals", "list"),
+        ("usage",),
+        ("calls", "unknown"),
+        ("policy", "check"),
+        ("tools", "list"),
+        ("tools", "show", "save_note"),
+        ("tools", "freeze", "read_note"),
+    ],
+)
+def test_a_changed_tool_stands_only_in_its_own_way(cli: Cli, edited: Path, verb: tuple[str, ...]) -> None:
+    assert cli(*verb).code == 0
+
+
+@pytest.mark.requirement("REG-1")
+def test_a_changed_tool_is_named_and_cannot_be_called_until_it_has_a_new_version(cli: Cli, edited: Path) -> None:
+    assert "read_note has changed since its version 1 was published" in cli("tools", "list").err
+    for verb in (
+        ("call", "read_note", '{"title": "hello"}'),
+        ("tools", "show", "read_note"),
+        ("policy", "explain", "read_note"),
+    ):
+        assert cli(*verb, "--json").document["error"]["code"] == "VERSION_EXISTS"
+    check = cli("tools", "check", "--json")
+    assert (check.code, len(check.document["changed"])) == (1, 1)
+    edited.write_text(edited.read_text().replace('effect="read",', 'effect="read", version="2",', 1))
+    assert cli("tools", "check").code == 0
+    assert cli(*READ).code == 0
+
+
+def test_a_tool_is_closed_also_where_the_code_cannot_be_loaded(cli: Cli, edited: Path) -> None:
+    edited.write_text("def (")
+    assert cli("tools", "freeze", "read_note").code == 0
+
+
 @pytest.mark.requirement("TOOL-5")
 def test_a_handler_that_does_not_fit_its_schema_is_refused_by_check(cli: Cli, project: Path) -> None:
     text = (
