@@ -2,6 +2,9 @@
 
 A scope is one thing that a limit is set on (a run, a principal, one tool within a run, ...); its window is 0 for a
 lifetime limit, else the start of a rate window. A limit of N allows exactly N.
+
+Every call adds amounts in each of its scopes twice, so what a scope sums up to is kept packed: six numbers in the lanes
+of one, which one addition adds at once.
 """
 
 from __future__ import annotations
@@ -9,8 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from operator import add, sub
-from typing import NamedTuple, TypeVar
+from typing import Final, NamedTuple, NewType, Self, TypeVar
 
 from interlock.core.errors import SettingsInvalid
 from interlock.core.frozen import frozen
@@ -19,9 +23,10 @@ E = TypeVar("E", bound=StrEnum)
 
 
 class Unit(StrEnum):
-    """What a limit counts; `place` is where `Amounts` holds it."""
+    """What a limit counts; `place` is where `Amounts` holds it, `shift` how far from the right its lane is."""
 
     place: int
+    shift: int
 
     ROUNDS = "rounds"
     CALLS = "calls"
@@ -50,8 +55,14 @@ class Amounts(NamedTuple):
         return Amounts._make(map(sub, self, other))
 
 
+LANE_BITS: Final = 80
+"""Wide enough for sums of `AMOUNT_MAX` for as long as a process lives."""
+
+LANE: Final = (1 << LANE_BITS) - 1
+
 for _unit in Unit:
     _unit.place = Amounts._fields.index(_unit.value)
+    _unit.shift = _unit.place * LANE_BITS
 
 AMOUNT_MAX = 10**15
 """The most of one unit that a tool may declare for a call, or report of one."""
@@ -138,11 +149,47 @@ class Reservation(NamedTuple):
     limits: tuple[Limit, ...] = ()
 
 
-class Usage(NamedTuple):
-    """What a scope has used, and what calls in flight hold of it."""
+Packed = NewType("Packed", int)
+"""Amounts in one number; such numbers may be added and subtracted."""
 
-    used: Amounts = NOTHING
-    held: Amounts = NOTHING
+
+@lru_cache(4_096)
+def packed(amounts: Amounts) -> Packed:
+    """The amounts in one number. Remembered, for the calls of a tool take the same time and again."""
+    return Packed(sum(amount << place * LANE_BITS for place, amount in enumerate(amounts)))
+
+
+def unpacked(number: Packed) -> Amounts:
+    """The amounts that a number holds, each at most `SUM_MAX`."""
+    rest, amounts = int(number), []
+    for _ in Unit:
+        lane = rest & LANE
+        lane -= lane >> (LANE_BITS - 1) << LANE_BITS  # a lane below zero has borrowed from the next
+        rest = (rest - lane) >> LANE_BITS
+        amounts.append(min(lane, SUM_MAX))
+    return Amounts._make(amounts)
+
+
+class Usage(tuple[Packed, Packed]):
+    """What a scope has used, and what calls in flight hold of it. As a tuple it is both in their packed form."""
+
+    __slots__ = ()
+
+    def __new__(cls, used: Amounts = NOTHING, held: Amounts = NOTHING) -> Self:
+        return tuple.__new__(cls, (packed(used), packed(held)))
+
+    @property
+    def used(self) -> Amounts:
+        """What calls that have ended used."""
+        return unpacked(self[0])
+
+    @property
+    def held(self) -> Amounts:
+        """What calls in flight may yet use."""
+        return unpacked(self[1])
+
+    def __repr__(self) -> str:
+        return f"Usage(used={self.used!r}, held={self.held!r})"
 
 
 @frozen
@@ -157,14 +204,20 @@ class Exhausted:
 
 def exhausted(reservation: Reservation, usage: Usage) -> Exhausted | None:
     """The first limit that the reservation would break, or None: the rule that every store guards by."""
-    for limit in reservation.limits:
-        place = limit.unit.place
-        taken = usage.used[place] + usage.held[place]
-        if taken + reservation.amounts[place] > limit.amount:
-            window_us = reservation.scope.window_us
-            resets = window_us + limit.window_s * 1_000_000 if limit.window_s else None
-            return Exhausted(limit, reservation.scope, max(0, limit.amount - taken), resets)
+    scope, amounts, limits = reservation
+    if not limits:
+        return None
+    used, held = usage
+    asked = used + held + packed(amounts)
+    for limit in limits:
+        if asked >> limit.unit.shift & LANE > limit.amount:
+            return _exhausted(limit, scope, taken=(asked >> limit.unit.shift & LANE) - amounts[limit.unit.place])
     return None
+
+
+def _exhausted(limit: Limit, scope: ScopeKey, *, taken: int) -> Exhausted:
+    resets = scope.window_us + limit.window_s * 1_000_000 if limit.window_s else None
+    return Exhausted(limit, scope, max(0, limit.amount - taken), resets)
 
 
 def settled(reserved: Amounts, *, spent: Amounts) -> Amounts:

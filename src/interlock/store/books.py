@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import lru_cache
 
-from interlock.core.budget import SUM_MAX, Amounts, Reservation, ScopeKey, Usage, exhausted, settled
+from interlock.core.budget import LANE, Amounts, Packed, Reservation, ScopeKey, Usage, packed, settled
 from interlock.core.labels import Labels
 from interlock.core.run import RunFacts
 
@@ -13,6 +14,14 @@ RunKey = tuple[str, str]
 """Tenant and run."""
 
 UNUSED = Usage()
+
+_new = tuple.__new__
+
+
+@lru_cache(4_096)
+def _settled(reserved: Amounts, spent: Amounts) -> Packed:
+    """Remembered: a call's scopes hold the same, and its tool's next calls mostly use the same."""
+    return packed(settled(reserved, spent=spent))
 
 
 class UsageBook(dict[ScopeKey, Usage]):
@@ -40,15 +49,17 @@ class Books:
 
     def fitting(self, reservations: Iterable[Reservation]) -> dict[ScopeKey, Usage] | None:
         """The usage with every reservation held, to be entered with `enter`; None where one of them does not fit."""
-        held: dict[ScopeKey, Usage] = {}
-        for reservation in reservations:
-            scope = reservation.scope
+        fitted: dict[ScopeKey, Usage] = {}
+        for scope, amounts, limits in reservations:
             # One call may name a scope twice; the second has to see the first.
-            usage = held[scope] if scope in held else self.usage[scope]
-            if reservation.limits and exhausted(reservation, usage) is not None:
-                return None
-            held[scope] = _holding(usage, amounts=reservation.amounts)
-        return held
+            used, held = fitted[scope] if scope in fitted else self.usage[scope]
+            taken = held + packed(amounts)
+            # `core.budget.exhausted` spelled out: nobody needs to hear here which limit it was.
+            for limit in limits:
+                if used + taken >> limit.unit.shift & LANE > limit.amount:
+                    return None
+            fitted[scope] = _new(Usage, (used, taken))
+        return fitted
 
     def is_at(self, version: int | None, *, run: RunKey) -> bool:
         """Whether nothing that a decision may read of the run has changed since that version, where one is given."""
@@ -62,31 +73,30 @@ class Books:
     def settle(self, holds: Iterable[Reservation], *, spent: Amounts) -> None:
         """Replace what an ended call held by what it used."""
         for scope, amounts, _ in holds:
-            self.usage[scope] = _settled(self.usage[scope], amounts=amounts, spent=spent)
-            self.changed_usage.add(scope)
+            self._move(scope, used=_settled(amounts, spent), held=-packed(amounts))
 
     def exchange(self, holds: Iterable[Reservation], *, kept: Iterable[Reservation]) -> None:
         """Hold `kept` in the place of `holds`."""
         for scope, amounts, _ in holds:
-            usage = self.usage[scope]
-            self.usage[scope] = Usage(usage.used, usage.held.minus(amounts))
-            self.changed_usage.add(scope)
+            self._move(scope, held=-packed(amounts))
         for scope, amounts, _ in kept:
-            self.usage[scope] = _holding(self.usage[scope], amounts=amounts)
-            self.changed_usage.add(scope)
+            self._move(scope, held=packed(amounts))
 
     def use_up(self, holds: Iterable[Reservation]) -> None:
         """Count as used what is held."""
         for scope, amounts, _ in holds:
-            self.usage[scope] = _settled(self.usage[scope], amounts=amounts, spent=amounts)
-            self.changed_usage.add(scope)
+            self._move(scope, used=_settled(amounts, amounts), held=-packed(amounts))
 
     def charge(self, charges: Iterable[Reservation]) -> None:
         """Count what was used without having been held."""
         for scope, amounts, _ in charges:
-            usage = self.usage[scope]
-            self.usage[scope] = Usage(usage.used.plus(amounts), usage.held)
-            self.changed_usage.add(scope)
+            self._move(scope, used=packed(amounts))
+
+    def _move(self, scope: ScopeKey, *, used: int = 0, held: int = 0) -> None:
+        """Add packed amounts to a scope."""
+        was_used, was_held = self.usage[scope]
+        self.usage[scope] = _new(Usage, (was_used + used, was_held + held))
+        self.changed_usage.add(scope)
 
     def join(self, key: RunKey, *, labels: Labels, tool: str = "", denied: str = "") -> None:
         """Add to what a run has read, called and was denied; its version rises only where that changes something."""
@@ -111,25 +121,3 @@ class Books:
 def kept_while_unknown(holds: Iterable[Reservation], *, spent: Amounts) -> tuple[Reservation, ...]:
     """What a call holds once its outcome is unknown: what it will have used, should it turn out to have happened."""
     return tuple(Reservation(scope, settled(amounts, spent=spent)) for scope, amounts, _ in holds)
-
-
-# The two below are most of what counting costs, so they spell out `Amounts.plus`, `minus` and `core.budget.settled`.
-_new = tuple.__new__
-
-
-def _holding(usage: Usage, *, amounts: Amounts) -> Usage:
-    used, (h0, h1, h2, h3, h4, h5) = usage
-    a0, a1, a2, a3, a4, a5 = amounts
-    return _new(Usage, (used, _new(Amounts, (h0 + a0, h1 + a1, h2 + a2, h3 + a3, h4 + a4, h5 + a5))))
-
-
-def _settled(usage: Usage, *, amounts: Amounts, spent: Amounts) -> Usage:
-    (u0, u1, u2, u3, u4, u5), (h0, h1, h2, h3, h4, h5) = usage
-    a0, a1, a2, a3, a4, a5 = amounts
-    _, _, tokens, cost_micros, working_ms, _ = spent
-    tokens += u2
-    cost_micros += u3
-    if tokens > SUM_MAX or cost_micros > SUM_MAX:
-        tokens, cost_micros = min(tokens, SUM_MAX), min(cost_micros, SUM_MAX)
-    used = _new(Amounts, (u0 + a0, u1 + a1, tokens, cost_micros, u4 + working_ms, u5))
-    return _new(Usage, (used, _new(Amounts, (h0 - a0, h1 - a1, h2 - a2, h3 - a3, h4 - a4, h5 - a5))))

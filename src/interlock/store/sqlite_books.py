@@ -37,9 +37,9 @@ class SqliteBooks(Books):
         """Write what has changed, without what the `fused` reads hold."""
         if self.changed_usage:
             unwritten = _held_by(fused)
-            db.run_each("upsert_usage", rows=[
-                self._row(scope, unwritten=unwritten.get(scope)) for scope in self.changed_usage
-            ])
+            db.run_each(
+                "upsert_usage", rows=[self._row(scope, unwritten=unwritten.get(scope)) for scope in self.changed_usage]
+            )
             self.changed_usage.clear()
         if self.changed_runs:
             runs = [(key, self.runs[key]) for key in self.changed_runs]
@@ -66,8 +66,9 @@ class SqliteBooks(Books):
         self.usage.update(usage)
 
     def _row(self, scope: ScopeKey, *, unwritten: Amounts | None) -> tuple[Cell, ...]:
-        used, held = self.usage[scope]
-        return (*scope, *used, *(held if unwritten is None else held.minus(unwritten)))
+        usage = self.usage[scope]
+        held = usage.held
+        return (*scope, *usage.used, *(held if unwritten is None else held.minus(unwritten)))
 
 
 def _held_by(fused: Iterable[Intent]) -> dict[ScopeKey, Amounts]:

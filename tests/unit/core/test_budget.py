@@ -8,16 +8,20 @@ from hypothesis import strategies as st
 
 from interlock.core.budget import (
     NOTHING,
+    SUM_MAX,
     Amounts,
     Limit,
     Limits,
+    Packed,
     Reservation,
     ScopeKey,
     ScopeKind,
     Unit,
     Usage,
     exhausted,
+    packed,
     settled,
+    unpacked,
 )
 from interlock.core.errors import SettingsInvalid
 
@@ -34,6 +38,20 @@ def reservation(limit: Limit, amount: int = 1, *, window_us: int = 0) -> Reserva
 
 def test_there_is_one_number_for_each_unit() -> None:
     assert Amounts._fields == tuple(unit.value for unit in Unit)
+
+
+amounts = st.builds(Amounts._make, st.tuples(*[st.integers(-(2**62), 2**62)] * 6))
+
+
+@given(amounts, amounts)
+def test_packed_amounts_add_and_subtract_as_they_do_unpacked(one: Amounts, other: Amounts) -> None:
+    assert unpacked(packed(one)) == one
+    assert unpacked(Packed(packed(one) - packed(other))) == one.minus(other)
+
+
+@given(st.tuples(*[st.integers(0, 2**78)] * 6))
+def test_a_sum_is_told_up_to_what_a_store_can_hold(most: tuple[int, ...]) -> None:
+    assert unpacked(packed(Amounts._make(most))) == Amounts._make([min(each, SUM_MAX) for each in most])
 
 
 @pytest.mark.requirement("BUD-1")
@@ -105,7 +123,7 @@ def test_no_order_of_reserving_and_settling_goes_past_a_limit(
             usage = Usage(usage.used.plus(spent), usage.held.minus(held))
         elif exhausted(reservation(limit, cost), usage) is None:
             flying.append(Amounts(cost_micros=cost))
-            usage = usage._replace(held=usage.held.plus(flying[-1]))
+            usage = Usage(usage.used, usage.held.plus(flying[-1]))
         assert usage.used.cost_micros + usage.held.cost_micros <= amount
     assert usage.held == Amounts(cost_micros=sum(each.cost_micros for each in flying))
 

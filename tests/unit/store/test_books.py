@@ -46,7 +46,8 @@ def test_a_sum_ends_at_what_a_store_can_hold(books: Books) -> None:
         books.use_up(held)
         books.exchange((), kept=held)
         books.settle(held, spent=Amounts(tokens=SUM_MAX, cost_micros=1))
-    assert books.usage[SCOPE] == Usage(Amounts(calls=4, tokens=SUM_MAX, cost_micros=SUM_MAX), NOTHING)
+    usage = books.usage[SCOPE]
+    assert (usage.used, usage.held) == (Amounts(calls=4, tokens=SUM_MAX, cost_micros=SUM_MAX), NOTHING)
 
 
 def test_every_unit_is_counted_by_itself(books: Books) -> None:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import apsw
 import pytest
 
-from interlock.core.budget import NOTHING, Amounts
+from interlock.core.budget import NOTHING, Amounts, Usage
 from interlock.core.errors import StoreClosed, StoreError
 from interlock.core.journal import AuditQuery
 from interlock.ports import Claim, NotClaimed
@@ -148,7 +148,7 @@ async def test_counters_survive_a_restart(open_store: Open) -> None:
     await store.close()
     store = await open_store()
     assert await store.usage(TENANT) == before
-    assert before == ((SCOPE, (Amounts(calls=3), NOTHING)),)
+    assert before == ((SCOPE, Usage(Amounts(calls=3))),)
 
 
 @pytest.mark.requirement("SCALE-3")
@@ -164,7 +164,7 @@ async def test_a_program_that_writes_beside_it_does_not_make_it_lose_what_it_hol
     await store.append(values.event())
     assert await store.claim(values.read(limit=1)) is NotClaimed.BUDGET
     await store.settle(values.settlement(claim))
-    assert (await store.look(values.look())).usage[0] == (Amounts(calls=1), NOTHING)
+    assert (await store.look(values.look())).usage[0] == Usage(Amounts(calls=1))
 
 
 @pytest.mark.requirement("IDEM-2", "BUD-2")

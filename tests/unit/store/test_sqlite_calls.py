@@ -5,7 +5,7 @@ from dataclasses import replace
 import apsw
 import pytest
 
-from interlock.core.budget import NOTHING, Amounts
+from interlock.core.budget import Amounts, Usage
 from interlock.core.effect import CallEvent, CallState
 from interlock.ports import Claim
 from interlock.store import sqlite_calls, sqlite_recovery
@@ -47,7 +47,7 @@ def test_a_settlement_needs_no_memory_of_its_claim(desk: Desk) -> None:
     taken = claim(desk)
     desk.claimed.clear()
     assert sqlite_calls.settle(desk, settlement=values.settlement(taken)) is not None
-    assert desk.books.usage[SCOPE] == (Amounts(calls=1), NOTHING)
+    assert desk.books.usage[SCOPE] == Usage(Amounts(calls=1))
 
 
 def test_what_has_ended_is_remembered_no_more(desk: Desk) -> None:
