@@ -5,7 +5,7 @@ from dataclasses import replace
 import apsw
 import pytest
 
-from interlock.core.budget import Amounts, Usage
+from interlock.core.budget import NOTHING, Amounts, Usage
 from interlock.core.effect import CallEvent, CallState
 from interlock.ports import Claim
 from interlock.store import sqlite_calls, sqlite_recovery
