@@ -211,10 +211,11 @@ class Gate:
         event = None if fused else self._records.claimed(operation, allow, operation_id)
         claiming = self._world.calls.claim(intent_of(operation, facts, allow, claim=claim, event=event, view=view))
         self._ongoing.begin(operation_id)
+        is_new = operation_id not in (allow.continues, proposal.stored)
         try:
-            taken = await (claiming if fused else self._despite_cancellation(claiming, claimed, proposal))
+            taken = await (claiming if is_new else self._despite_cancellation(claiming, claimed, proposal))
         except asyncio.CancelledError:
-            if fused:
+            if is_new:
                 self._own(self._let_go(claimed, proposal, self._written(claim)))
             raise
         except Exception:
@@ -326,7 +327,7 @@ class Gate:
             await self._note_cancelled(proposal)
 
     async def _written(self, claim: Claim) -> Claim | NotClaimed:
-        """Whether the claim of a read was written; nobody else claims the same one."""
+        """Whether the claim of a new operation was written; nobody else claims the same one."""
         found = await self._world.recovery.find(claim.tenant, claim.operation_id)
         is_held = found is not None and found.state is CallState.CLAIMED
         return replace(claim, fence=found.fence) if found is not None and is_held else NotClaimed.KEY
