@@ -13,7 +13,6 @@ from typing import Annotated, Final
 import typer
 import typer.main
 
-from interlock import __version__
 from interlock.doors.cli import approvals, audit, call, calls, checkout, doctor, init, policy, tools
 from interlock.doors.cli.answer import INTERRUPTED, PROBLEM, Answer, note, say
 from interlock.doors.cli.faults import answer_for, is_debugging, problem
@@ -31,7 +30,9 @@ app = typer.Typer(
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(__version__)
+        from importlib.metadata import version
+
+        typer.echo(version("interlock"))
         raise typer.Exit
 
 
