@@ -33,6 +33,7 @@ from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.policies import PolicyDesk
 from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
+from interlock.runtime.sight import Sight
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Publish, Settings
@@ -97,7 +98,8 @@ class Gate(Walk):
         self._python = python
         self._loop = asyncio.get_running_loop()
         self._host = Principal(settings.tenant, "host", PrincipalKind.SERVICE, frozenset({"operator", "auditor"}))
-        self.approvals = ApprovalDesk(self, world, records)
+        sight = Sight(self._looker, views=views, records=records)
+        self.approvals = ApprovalDesk(self, world, records=records, sight=sight)
         self.catalogue = Registry(world, views=views, records=records, home=settings.tenant)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records)

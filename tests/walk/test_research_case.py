@@ -151,6 +151,7 @@ async def test_all_of_it_is_in_the_audit_which_proves_itself(gate_path: str) -> 
             ("call.settled", "call_1", None),
             ("call.waiting", "call_2", "APPROVAL_REQUIRED"),
             ("approval.voted", "call_2", None),
+            ("approval.resumed", "call_2", None),
             ("call.claimed", "call_2", None),
             ("call.settled", "call_2", None),
             ("call.replayed", "call_3", None),

@@ -27,6 +27,7 @@ class EventKind(StrEnum):
     TAKEN_OVER = "call.taken_over"
     CLOSED = "call.closed"
     APPROVAL_VOTED = "approval.voted"
+    APPROVAL_RESUMED = "approval.resumed"
     APPROVAL_WITHDRAWN = "approval.withdrawn"
     APPROVAL_EXPIRED = "approval.expired"
     APPROVAL_VOID = "approval.void"

@@ -19,6 +19,7 @@ from interlock.core.labels import Labels
 from interlock.core.observation import Observation, Problem, Status, from_bytes
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
+from interlock.core.policy import Verdict
 from interlock.core.redaction import MASK, Redactor
 from interlock.core.refusals import BEFORE_DISPATCH, REFUSALS, Code
 from interlock.core.text import clean, clean_json
@@ -32,7 +33,7 @@ WORDS_CHARS_MAX = 4_096
 
 DONE = "This is done."
 PARTLY = "This is done in part; some items are still open."
-WITHHELD = "This was done before; the result may not be shown to you."
+WITHHELD = "This was done; the result may not be shown to you."
 ABOVE_CEILING = "It was executed; the result is labelled above what the tool may return, and is withheld."
 UNFIT = "It was executed; the result does not have the promised form, and is withheld."
 WARNING = "The result does not have the promised form; check it before you use it."
@@ -130,14 +131,27 @@ def waiting(operation: Operation, approval: Approval, *, resource: str | None) -
 
 def replayed(operation: Operation, replay: Replay, redactor: Redactor) -> Observation:
     """The recorded observation, marked, and redacted as today's policy has it; no data for who may not see it today."""
-    seen, redact = from_bytes(replay.prior.observation or b""), replay.verdict.redact
+    seen = from_bytes(replay.prior.observation or b"")
     changes: dict[str, object] = {"call_id": operation.call.id, "replayed": True, "usage": {}}
-    if seen.resource is not None:
-        changes["resource"] = _hidden_resource(operation, redact) or seen.resource
-    if not replay.visible:
-        return seen.changed(changes | _withheld(seen))
+    changes |= _redacted_again(seen, operation, replay.verdict.redact, redactor=redactor)
+    return seen.changed(changes if replay.visible else changes | _withheld(seen))
+
+
+def for_another(seen: Observation, told: tuple[Operation, Verdict] | None, *, redactor: Redactor) -> Observation:
+    """The observation as somebody may see it who did not ask: as policy says of the same call by them; None: not."""
+    if told is None:
+        return seen.changed({"resource": None} | _withheld(seen))
+    operation, verdict = told
+    return seen.changed(_redacted_again(seen, operation, verdict.redact, redactor=redactor))
+
+
+def _redacted_again(
+    seen: Observation, operation: Operation, redact: frozenset[str], *, redactor: Redactor
+) -> dict[str, object]:
+    """What a verdict of today, or of another, hides of an observation made under an earlier one."""
+    resource = None if seen.resource is None else _hidden_resource(operation, redact) or seen.resource
     data = None if seen.data_json is None else redactor.json_bytes(seen.data_json, named=redact)
-    return seen.changed(changes | {"data_json": data})
+    return {"resource": resource, "data_json": data}
 
 
 def _withheld(seen: Observation) -> dict[str, object]:

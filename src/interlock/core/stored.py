@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
 from interlock.core.canonical import Json, canonical, decode, stored_json
@@ -105,6 +106,17 @@ def thaw(sealed: bytes, catalogue: Catalogue, *, principal: Principal | None = N
         key=_text_or_none(fields["key"]),
         keyed=fields["keyed"] is True,
     )
+
+
+def as_called_by(sealed: bytes, catalogue: Catalogue, *, principal: Principal) -> Operation | Deny:
+    """The operation as if this principal had proposed it: for policy to say whether they could, never to be run."""
+    operation = thaw(sealed, catalogue)
+    if isinstance(operation, Deny):
+        return operation
+    caller = replace(operation.caller, principal=principal)
+    if not has_injected(operation.tool, caller, operation.values):
+        return Deny(Code.PERMISSION_DENIED, "It takes values that this session does not have.", tool=operation.tool)
+    return replace(operation, caller=caller)
 
 
 def has_injected(tool: Tool, caller: Caller, values: Mapping[str, Json]) -> bool:

@@ -31,6 +31,7 @@ from interlock.ports import ApprovalChange, StoredOperation
 from interlock.runtime.acts import signed_by
 from interlock.runtime.gate import Gate
 from interlock.runtime.records import Records
+from interlock.runtime.sight import Sight, may_see, took_part
 from interlock.runtime.world import World
 
 MISSING = Deny(Code.APPROVAL_MISMATCH, "There is no such approval.")
@@ -48,23 +49,29 @@ ENDED: Mapping[ApprovalState, Code] = {
 
 
 class ApprovalDesk:
-    """What people do with approvals. Every method acts within the tenant of `by`."""
+    """What people do with approvals. Every method acts within the tenant of `by`.
 
-    def __init__(self, gate: Gate, world: World, records: Records) -> None:
+    Approvals are seen by those who asked, edited or decided, by those whose decision they take, and by operators and
+    auditors. To all others there are none.
+    """
+
+    def __init__(self, gate: Gate, world: World, *, records: Records, sight: Sight) -> None:
         self._gate = gate
+        self._sight = sight
         self._world = world
         self._records = records
 
     async def list(self, by: Principal, state: ApprovalState | None = None) -> tuple[Approval, ...]:
-        """The tenant's approvals, oldest first; those whose time has passed are expired first."""
+        """The approvals that `by` may see, oldest first; those whose time has passed are expired first."""
         for approval in await self._world.approvals.approvals(by.tenant, ApprovalState.PENDING):
             await self._expire(approval)
-        return await self._world.approvals.approvals(by.tenant, state)
+        found = await self._world.approvals.approvals(by.tenant, state)
+        return tuple(each for each in found if may_see(each, by))
 
     async def show(self, approval_id: str, by: Principal) -> Approval | None:
-        """One approval, or None where this tenant has none of that id."""
+        """One approval, or None where there is none of that id that `by` may see."""
         found = await self._world.approvals.approval(by.tenant, approval_id)
-        return None if found is None else await self._expire(found[0])
+        return None if found is None or not may_see(found[0], by) else await self._expire(found[0])
 
     async def approve(self, approval_id: str, *, by: Principal, note: str = "") -> Approval | Deny:
         """Vote for it. The approval is granted once its roles and quorum are met. A refusal says why."""
@@ -87,7 +94,9 @@ class ApprovalDesk:
     async def resume(self, approval_id: str, *, by: Principal) -> Observation:
         """Run what was approved: the stored operation, decided anew for the requester of today, once.
 
-        `by` is who brings it about; what runs, runs for the one who asked. Repeating it replays the result.
+        `by` is who brings it about, on record before it runs; what runs, runs for the one who asked. Repeating it
+        replays the result. The result is shown to those who asked or decided, and to whom policy would let make the
+        same call; others hear only how it stands.
 
         Raises `ApprovalUnknown`.
         """
@@ -105,7 +114,12 @@ class ApprovalDesk:
                 return Deny(Code.PERMISSION_DENIED, "Who asked for this is no longer known.")
             return thaw(stored.sealed, catalogue, principal=principal)
 
-        return await self._gate.resume(call, today, operation, approval=approval)
+        is_part = took_part(approval, by)
+        verdict = None if is_part else await self._sight.verdict(stored, by)
+        record = {**self._record(approval, by, note=""), "visible": is_part or verdict is not None}
+        await self._world.audit.append(self._records.act(EventKind.APPROVAL_RESUMED, by.tenant, record))
+        seen = await self._gate.resume(call, today, operation, approval=approval)
+        return seen if is_part else self._sight.shown(seen, verdict)
 
     async def edit(self, approval_id: str, *, by: Principal, arguments: str) -> Observation | Deny:
         """Put other arguments in its place: a new operation of the same requester, decided and asked for afresh."""

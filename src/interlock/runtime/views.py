@@ -37,6 +37,10 @@ class Views:
         self.current = View(catalogue, self.compile(sources, catalogue=catalogue), epoch, self._environment)
         return self.current
 
+    async def latest(self) -> View:
+        """The view as the store has it now, read again only where it has changed."""
+        return self.current if await self._store.epoch() == self.current.epoch else await self.refresh()
+
     async def catalogue(self, new: tuple[Registered, ...] = ()) -> Catalogue:
         """The tools as the store has them now, with those that are about to be published."""
         epoch, versions = await self._store.versions()

@@ -265,7 +265,7 @@ def test_a_replay_that_may_not_be_seen_says_that_it_was_done_and_withholds_the_r
     assert (found.replayed, found.executed_at_us, found.status) == (True, NOW_US, Status.PARTIAL)
     assert (found.data_json, found.evidence, found.open_items, found.resource_version) == (None, None, (), None)
     assert "secret" not in repr(found)
-    assert found.user_text == "This was done before; the result may not be shown to you."
+    assert found.user_text == "This was done; the result may not be shown to you."
 
 
 @pytest.mark.requirement("IDEM-2", "OBS-7")

@@ -136,7 +136,7 @@ async def test_a_cancelled_batch_leaves_one_record_for_each_call(gate_path: str)
         await settled(gate)
         ended = [each for each in await records(gate) if each["event"] in ("call.settled", "call.refused")]
         assert sorted(each["call_id"] for each in ended) == ["c1", "c2", "c3", "c4"]
-        assert {each["tool"] for each in ended} == {"save", "search"}
+        assert {(each["tool"], each["effect"]) for each in ended} == {("save", "write"), ("search", "read")}
         codes = {each["call_id"]: each.get("code") for each in ended}
         assert (codes["c1"], codes["c2"], codes["c3"]) == ("OUTCOME_UNKNOWN", "CANCELLED", "CANCELLED")
     assert batch.cancelled()
