@@ -72,8 +72,12 @@ class Books:
 
     def settle(self, holds: Iterable[Reservation], *, spent: Amounts) -> None:
         """Replace what an ended call held by what it used."""
+        usage, changed = self.usage, self.changed_usage
+        # `_move` spelled out: every call ends here.
         for scope, amounts, _ in holds:
-            self._move(scope, used=_settled(amounts, spent), held=-packed(amounts))
+            used, held = usage[scope]
+            usage[scope] = _new(Usage, (used + _settled(amounts, spent), held - packed(amounts)))
+            changed.add(scope)
 
     def exchange(self, holds: Iterable[Reservation], *, kept: Iterable[Reservation]) -> None:
         """Hold `kept` in the place of `holds`."""
