@@ -41,8 +41,11 @@ class Principal:
     claims: Mapping[str, str | int | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        given: object = self.groups
-        if isinstance(given, str):
+        kind: object = self.kind
+        groups: object = self.groups
+        if type(kind) is PrincipalKind and type(groups) is frozenset:
+            return
+        if isinstance(groups, str):
             raise TypeError("the groups of a principal are a collection, not one text")
         object.__setattr__(self, "kind", PrincipalKind(self.kind))
         object.__setattr__(self, "groups", frozenset(self.groups))
