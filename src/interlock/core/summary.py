@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+
 from interlock.core.canonical import Json, decode
 from interlock.core.effect import Effect
 from interlock.core.freeze import filled
@@ -64,31 +67,67 @@ def _line(text: str) -> str:
 
 
 def _safe(operation: Operation, redactor: Redactor) -> dict[str, Json]:
-    redacted = decode(redactor.json_bytes(operation.arguments, marked=operation.tool.sensitive))
+    redacted = redactor.json(decode(operation.arguments), marked=operation.tool.sensitive)
     return redacted if isinstance(redacted, dict) else {}
 
 
 def _arguments(operation: Operation, redactor: Redactor) -> tuple[list[str], int]:
-    """One line for each scalar, by path; text of several lines stands indented below its path."""
-    lines: list[str] = []
-    arguments = _safe(operation, redactor)
-    for path, value in _leaves(arguments, "") if arguments else ():
-        shown = visible(value) if isinstance(value, str) else _scalar(value)
-        if "\n" in shown:
-            lines.append(f"  {_line(path)}:")
-            lines += [f"    {line}" for line in shown.split("\n")]
-        else:
-            lines.append(f"  {_line(path)}: {shown}")
-    hidden = sum(line.count(MASK) for line in lines)
-    return lines or ["  (none)"], hidden
+    """One line for each scalar, by path; text of several lines stands indented below its path.
+
+    No two operations read the same: a text stands in quotes, so it is no number, no `null` and no mask, and so does a
+    name that could be taken for a path.
+    """
+    whole = decode(operation.arguments)
+    shown = redactor.json(whole, marked=operation.tool.sensitive)
+    lines = [line for leaf in _leaves(whole, shown, "") for line in _lines(leaf)] if whole else ["  (none)"]
+    return lines, _hidden(whole, shown)
 
 
-def _leaves(value: Json, path: str) -> list[tuple[str, Json]]:
-    if isinstance(value, dict) and value:
-        return [leaf for name, each in value.items() for leaf in _leaves(each, f"{path}.{name}" if path else name)]
-    if isinstance(value, list) and value:
-        return [leaf for index, each in enumerate(value) for leaf in _leaves(each, f"{path}[{index}]")]
-    return [(path, value)]
+@frozen
+class _Leaf:
+    """A value that is shown on its own, by its path: one that is not made of others, or that is masked."""
+
+    path: str
+    shown: Json
+    is_mask: bool
+
+
+def _leaves(whole: Json, shown: Json, path: str) -> Iterator[_Leaf]:
+    if isinstance(shown, dict) and isinstance(whole, dict) and shown:
+        for each, (name, part) in zip(whole.values(), shown.items(), strict=True):
+            yield from _leaves(each, part, f"{path}.{_key(name)}" if path else _key(name))
+    elif isinstance(shown, list) and isinstance(whole, list) and shown:
+        for index, (each, part) in enumerate(zip(whole, shown, strict=True)):
+            yield from _leaves(each, part, f"{path}[{index}]")
+    else:
+        yield _Leaf(path or "(all)", shown, shown == MASK != whole)
+
+
+def _hidden(whole: Json, shown: Json) -> int:
+    """How many secrets are masked, in names too; a `[redacted]` that was there before is none."""
+    if isinstance(shown, dict) and isinstance(whole, dict):
+        names = sum(_hidden(name, key) for name, key in zip(whole, shown, strict=True))
+        return names + sum(_hidden(each, part) for each, part in zip(whole.values(), shown.values(), strict=True))
+    if isinstance(shown, list) and isinstance(whole, list):
+        return sum(_hidden(each, part) for each, part in zip(whole, shown, strict=True))
+    if shown == whole or not isinstance(shown, str):
+        return 0
+    return max(1, shown.count(MASK) - (whole.count(MASK) if isinstance(whole, str) else 0))
+
+
+def _key(name: str) -> str:
+    """A name as it stands in a path: in quotes where it could be taken for more than a name."""
+    return name if name.replace("-", "_").isidentifier() else json.dumps(name, ensure_ascii=False)
+
+
+def _lines(leaf: _Leaf) -> list[str]:
+    path = _line(leaf.path)
+    if leaf.is_mask or not isinstance(leaf.shown, str):
+        return [f"  {path}: {leaf.shown if leaf.is_mask else _scalar(leaf.shown)}"]
+    text = visible(leaf.shown)
+    if "\n" not in text:
+        return [f'  {path}: "{text}"']
+    return [f"  {path}:", *[f"    {line}" for line in text.split("\n")]]
 
 
 def _scalar(value: Json) -> str:

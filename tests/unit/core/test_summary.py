@@ -3,8 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from interlock.core.call import Caller, Origin
+from interlock.core.canonical import Json, canonical, integral
 from interlock.core.effect import Effect
 from interlock.core.operation import Operation
 from interlock.core.redaction import MASK, NOTHING, Redactor
@@ -34,8 +37,8 @@ def test_the_whole_operation_is_said_line_by_line() -> None:
         "  content:",
         "    x",
         "    y",
-        "  draft_id: r1",
-        "  lang: en",
+        '  draft_id: "r1"',
+        '  lang: "en"',
         "From untrusted text: content",
         "It changes something. It leaves the organisation. It cannot be undone.",
         "The model says it expects: It is saved.",
@@ -45,7 +48,7 @@ def test_the_whole_operation_is_said_line_by_line() -> None:
 @pytest.mark.requirement("APR-2")
 def test_nothing_is_cut_however_long_it_is() -> None:
     text = " ".join(f"word{number}" for number in range(5000))
-    assert f"  content: {text}" in lines(operation({"draft_id": "r1", "content": text}))
+    assert f'  content: "{text}"' in lines(operation({"draft_id": "r1", "content": text}))
 
 
 @pytest.mark.requirement("APR-2")
@@ -76,7 +79,7 @@ def test_what_the_model_says_it_expects_cannot_add_a_line_of_ours() -> None:
 def test_invisible_characters_are_shown() -> None:
     found = "\n".join(lines(operation({"draft_id": "r1\u202e", "content": "pay\u200b"})))
     assert "Draft/r1⟨U+202E⟩" in found
-    assert "  content: pay⟨U+200B⟩" in found
+    assert '  content: "pay⟨U+200B⟩"' in found
 
 
 @pytest.mark.requirement("APR-2")
@@ -86,7 +89,7 @@ def test_only_marked_values_and_known_secrets_are_hidden_and_they_are_counted() 
         {"draft_id": "r1", "pin": "0000", "note": "key hunter2-hunter2", "password": "shown", "sum": 5}, of=of
     )
     found = lines(frozen, Redactor(["hunter2-hunter2"], vocabulary=NOTHING))
-    assert {f"  pin: {MASK}", f"  note: key {MASK}", "  password: shown", "Hidden: 2 secret values"} <= {*found}
+    assert {f"  pin: {MASK}", f'  note: "key {MASK}"', '  password: "shown"', "Hidden: 2 secret values"} <= {*found}
     assert "Hidden: 1 secret value" in lines(frozen)
     assert not [line for line in lines(operation()) if line.startswith("Hidden")]
 
@@ -115,9 +118,60 @@ def test_every_scalar_stands_on_a_line_of_its_path() -> None:
         "  a.b[2]: {}",
         "  a.b[3]: []",
         "  a.b[4]: 100000000000000000000",
-        "  draft_id: r1",
-        "  e: ",
+        '  draft_id: "r1"',
+        '  e: ""',
     ]
+
+
+@pytest.mark.requirement("APR-2")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"a": {"b": 1}}, {"a.b": 1}),
+        ({"a": 1}, {"a": "1"}),
+        ({"a": None}, {"a": "null"}),
+        ({"a": []}, {"a": "[]"}),
+        ({"l": [{"x": 1}]}, {"l[0].x": 1}),
+        ({"a": "x"}, {'a": "x': 1}),
+        ({"a": "1\n  b: 2"}, {"a": "1", "b": 2}),
+        ({"": {"a": 1}}, {"a": 1}),
+        ({"\u202e": 1}, {"⟨U+202E⟩": 1}),
+    ],
+)
+def test_two_operations_never_read_the_same(one: dict[str, object], other: dict[str, object]) -> None:
+    of = tool(input_schema=OPEN)
+    read, also = (lines(operation({"draft_id": "r1", **values}, of=of)) for values in (one, other))
+    assert read != also
+
+
+NAMES = st.text('a."[]: 0\n⟨', max_size=4)
+SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.floats(0, 1) | NAMES | st.sampled_from(["null", MASK])
+VALUES = st.dictionaries(
+    NAMES,
+    st.recursive(
+        SCALARS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=2), max_leaves=4
+    ),
+    max_size=2,
+)
+
+
+@pytest.mark.requirement("APR-2")
+@given(VALUES, VALUES)
+def test_what_an_approver_reads_says_which_operation_it_is(one: Json, other: Json) -> None:
+    of = tool(input_schema=Document.of({"type": "object"}), resource=None)
+    read, also = (lines(operation(canonical(values), of=of)) for values in (one, other))
+    assert (read == also) == (canonical(integral(one)) == canonical(integral(other)))
+
+
+@pytest.mark.requirement("APR-2")
+def test_a_text_that_looks_like_a_mask_is_not_counted_as_a_secret() -> None:
+    of = tool(input_schema=OPEN)
+    literal = lines(operation({"draft_id": "r1", "note": MASK, "more": f"x {MASK}"}, of=of))
+    assert {f'  note: "{MASK}"', f'  more: "x {MASK}"'} <= {*literal}
+    assert not [line for line in literal if line.startswith("Hidden")]
+    knows = Redactor(["hunter2-hunter2"], vocabulary=NOTHING)
+    hides = lines(operation({"draft_id": "r1", "note": "hunter2-hunter2", "hunter2-hunter2": MASK}, of=of), knows)
+    assert {f"  note: {MASK}", f'  "{MASK}": "{MASK}"', "Hidden: 2 secret values"} <= {*hides}
 
 
 def test_a_call_without_arguments_says_so() -> None:
