@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from functools import lru_cache
 from typing import cast
 
@@ -170,11 +170,6 @@ def _joined(pieces: tuple[str, ...], values: Mapping[str, Json]) -> str | None:
             return None
         out.append(str(value))
     return "".join(out)
-
-
-def with_resource(operation: Operation, resource: Resource) -> Operation:
-    """The same operation with what a resolver knows of its resource; the canonical id is the resolver's to refine."""
-    return replace(operation, resource=resource)
 
 
 def injected_of(tool: Tool, caller: Caller) -> dict[str, Json] | Unfrozen:

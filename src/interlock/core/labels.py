@@ -5,7 +5,6 @@ A run joins the labels of everything that it has read: confidentiality only rise
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from enum import IntEnum
 
 from interlock.core.frozen import frozen
@@ -52,11 +51,3 @@ class Labels:
 
 
 NO_LABELS = Labels()
-
-
-def join_all(labels: Iterable[Labels]) -> Labels:
-    """The labels of a value made from all of them."""
-    joined = NO_LABELS
-    for each in labels:
-        joined = joined.join(each)
-    return joined

@@ -137,11 +137,6 @@ def arguments_of(sealed: bytes) -> bytes:
     return str(_fields(sealed)["arguments"]).encode()
 
 
-def stored_principal(sealed: bytes) -> Principal:
-    """The principal of a stored operation, as it was then."""
-    return caller_of(sealed).principal
-
-
 def _fields(sealed: bytes) -> dict[str, Json]:
     try:
         fields = _object(decode(sealed))

@@ -8,7 +8,7 @@ places.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Collection
+from collections.abc import Collection
 
 
 class Held:
@@ -27,10 +27,6 @@ class Held:
         names, self.names = self.names, ()
         for name in names:
             self._locks.leave(name, held=self)
-
-    def release_after(self, tail: Awaitable[object]) -> None:
-        """Give everything back when work that could not be stopped has ended, however it ends."""
-        asyncio.ensure_future(tail).add_done_callback(lambda _: self.release())
 
 
 class Locks:

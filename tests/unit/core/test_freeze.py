@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from interlock.core.call import Caller
 from interlock.core.canonical import Json, canonical, decode
 from interlock.core.effect import Effect
-from interlock.core.freeze import canonical_id, filled, resource_of, with_resource
+from interlock.core.freeze import canonical_id, filled, resource_of
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import Document, Parameter, ParameterSource, ResourceRule
@@ -168,7 +168,6 @@ def test_the_resource_is_named_by_the_arguments() -> None:
     assert operation().resource == Resource("Draft", "r1")
     assert resource_of(ResourceRule("File", "path"), {"path": "./b//c/../d"}) == Resource("File", "b/d")
     assert resource_of(ResourceRule("Page", "{site}/{page}"), {"site": "a", "page": 7}) == Resource("Page", "a/7")
-    assert with_resource(operation(), Resource("Draft", "r1", "7")).resource == Resource("Draft", "r1", "7")
 
 
 def test_arguments_that_name_no_resource_are_refused() -> None:

@@ -1,11 +1,9 @@
 """Labels join one way only: more confidential, less trusted, from more places."""
 
-from functools import reduce
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.core.labels import NO_LABELS, Confidentiality, Labels, Trust, join_all
+from interlock.core.labels import NO_LABELS, Confidentiality, Labels, Trust
 
 LABELS = st.builds(
     Labels,
@@ -29,11 +27,6 @@ def test_a_join_never_forgets(one: Labels, two: Labels) -> None:
     assert both.confidentiality >= one.confidentiality
     assert both.trust <= one.trust
     assert both.origins >= one.origins
-
-
-@given(st.lists(LABELS, max_size=4))
-def test_joining_all_is_joining_one_by_one(labels: list[Labels]) -> None:
-    assert join_all(labels) == reduce(Labels.join, labels, NO_LABELS)
 
 
 @given(LABELS, LABELS)

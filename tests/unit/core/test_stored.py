@@ -13,7 +13,7 @@ from interlock.core.decision import Deny
 from interlock.core.errors import StoreError
 from interlock.core.operation import Operation
 from interlock.core.refusals import Code
-from interlock.core.stored import caller_of, seal, stored_principal, thaw
+from interlock.core.stored import caller_of, seal, thaw
 from interlock.core.tool import Document, Parameter, ParameterSource
 from tests.unit.core.call_cases import ALICE, BY_ALICE, SAVE, catalogue, in_state, operation, tool
 
@@ -61,7 +61,6 @@ def test_an_operation_comes_back_to_the_byte(by: Caller, content: str, count: in
     found = thawed(seal(frozen))
     assert _parts(found) == _parts(frozen)
     assert found.caller == caller_of(seal(frozen)) == by
-    assert stored_principal(seal(frozen)) == by.principal
     assert (found.call.id, found.call.name, found.call.expectation) == ("c1", "save_draft", expectation)
     assert seal(found) == seal(frozen)
 
@@ -105,7 +104,7 @@ def test_arguments_that_were_changed_in_the_store_are_not_run(stored: str) -> No
 
 @pytest.mark.parametrize("sealed", [b"", b"{", b"[]", b"{}", b"null", b"\xff"])
 def test_bytes_that_are_no_operation_are_a_fault_of_the_store(sealed: bytes) -> None:
-    for read in (caller_of, stored_principal, lambda data: thaw(data, TODAY)):
+    for read in (caller_of, lambda data: thaw(data, TODAY)):
         with pytest.raises(StoreError, match="stored operation"):
             read(sealed)
 

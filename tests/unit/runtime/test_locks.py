@@ -88,19 +88,6 @@ async def test_a_slot_has_as_many_places_as_the_tool_allows() -> None:
     assert len(locks) == 0
 
 
-@pytest.mark.anyio
-@pytest.mark.requirement("EXEC-1")
-async def test_a_lock_is_held_on_until_the_tail_ends_however_it_ends() -> None:
-    locks = Locks()
-    tail: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    locks.request(("a",)).release_after(tail)
-    late = asyncio.create_task(locks.acquire(("a",), until_s=1e9))
-    await passing(1)
-    assert not late.done()
-    tail.cancel()
-    assert await late is not None
-
-
 @given(st.lists(st.tuples(NAMES, st.booleans()), max_size=40))
 def test_no_schedule_of_requests_releases_and_given_up_waits_lets_two_hold_a_lock_or_all_wait(
     steps: list[tuple[frozenset[str], bool]],
