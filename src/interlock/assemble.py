@@ -18,6 +18,7 @@ from interlock.core.key_mark import KeyMark, key_mark
 from interlock.core.observation import Observation
 from interlock.core.policy import Mode, PolicySource
 from interlock.core.redaction import Redactor
+from interlock.core.render import for_model
 from interlock.core.signing import fingerprint
 from interlock.core.tool import ToolSpec
 from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
@@ -193,6 +194,10 @@ class Gate(Walk):
         """`call`, for code on another thread than the event loop's."""
         calling = self.call(call, principal=principal, run=run, task=task, key=key)
         return asyncio.run_coroutine_threadsafe(calling, self._loop).result()
+
+    def for_model(self, observation: Observation) -> str:
+        """The observation as text for a model, its result fenced as data by markers that the result cannot know."""
+        return for_model(observation, nonce=self._world.entropy.bytes(16).hex())
 
     async def usage(self, tenant: str) -> tuple[tuple[ScopeKey, Usage], ...]:
         """What was spent, by scope."""
