@@ -232,6 +232,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
         catalogue=store,
         audit=store,
         ledger=store,
+        retention=store,
         runners={"python": python},
         clock=host.clock or SystemClock(),
         entropy=host.entropy or SystemEntropy(),

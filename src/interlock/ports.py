@@ -301,6 +301,13 @@ class Audit(Protocol):
         """Write the checkpoint that `draw` makes and signs of the heads and the last mark at that moment."""
 
 
+class Retention(Protocol):
+    """How long things are kept whole. Owned by `runtime.audit`."""
+
+    async def purge(self, before_us: int) -> None:
+        """Forget payloads, results and operations of closed calls from before then; records and chains stay whole."""
+
+
 class Ledger(Protocol):
     """What was spent. Owned by `runtime.gate`'s callers that report."""
 

@@ -38,6 +38,7 @@ class EventKind(StrEnum):
     RUN_ENDED = "run.ended"
     REVEALED = "secret.revealed"
     EXPORTED = "audit.exported"
+    PURGED = "audit.purged"
     CHECKPOINT = "audit.checkpoint"
 
 

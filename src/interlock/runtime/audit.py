@@ -18,7 +18,7 @@ from interlock.core.export_lines import Kept, Shown
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
 from interlock.core.refusals import Code
 from interlock.core.signing import fingerprint
-from interlock.runtime.acts import signed_by
+from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
 
@@ -127,6 +127,16 @@ class AuditDesk:
                 yield each.name
             elif each.name == RECORD and _call_of(each.data) != item.call:
                 yield "call"
+
+    async def purge(self, before_us: int, *, by: Principal) -> None:
+        """Forget what was kept whole of closed calls from before then. The redacted records and the chains stay.
+
+        Raises `ActRefused` unless `by` is an operator.
+        """
+        only_operators(by, "Purging")
+        record = {"subject": "audit", **signed_by(by), "before_us": before_us}
+        await self._world.audit.append(self._records.act(EventKind.PURGED, by.tenant, record))
+        await self._world.retention.purge(before_us)
 
     async def _pages(self) -> AsyncIterator[Sequence[AuditRecord | Checkpoint]]:
         """The log as it is proved: records up to a checkpoint, the checkpoint, and so on, then the unsigned rest."""

@@ -16,6 +16,7 @@ from interlock.ports import (
     Ledger,
     Principals,
     Recovery,
+    Retention,
     Runner,
     Secrets,
     Signer,
@@ -32,6 +33,7 @@ class World:
     catalogue: CatalogueStore
     audit: Audit
     ledger: Ledger
+    retention: Retention
     runners: Mapping[str, Runner]
     clock: Clock
     entropy: Entropy

@@ -15,6 +15,7 @@ from interlock.core.audit_entry import decode_entry, encode_entry
 from interlock.core.audit_log import Verified
 from interlock.core.chain import Break, link
 from interlock.core.decision import Deny
+from interlock.core.errors import ActRefused
 from interlock.core.export import verify_export
 from interlock.core.journal import RECORD, AuditQuery
 from interlock.core.signing import fingerprint
@@ -149,8 +150,15 @@ async def test_only_auditors_and_operators_of_the_tenant_read_it() -> None:
 async def test_retention_deletes_payloads_and_never_breaks_the_chain(gate_path: str) -> None:
     async with opened(gate_path, Shelf().tools) as gate:
         await gate.call(save(), principal=ALICE, task="t")
-        await gate._world.audit.purge(2**62)  # type: ignore[attr-defined]
+        whole = "only kept whole " * 200
+        await gate.call(save("n2", whole), principal=ALICE, task="t")
+        with pytest.raises(ActRefused):
+            await gate.audit.purge(2**62, by=ALICE)
+        await gate.audit.purge(2**62, by=OPERATOR)
         assert isinstance(await gate.audit.verify(), Verified)
+        assert await records(gate, "audit.purged")
+        left = await gate._world.audit.records(AuditQuery())
+        assert not any(whole.encode() in part.data for each in left for part in each.payloads)
 
 
 @pytest.mark.requirement("AUD-2")
