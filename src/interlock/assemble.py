@@ -103,7 +103,7 @@ class Gate(Walk):
         self.approvals = ApprovalDesk(self, world, records=records, sight=sight)
         self.catalogue = Registry(world, views=views, records=records, home=settings.tenant)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
-        self.audit = AuditDesk(world, records)
+        self.audit = AuditDesk(world, records, home=settings.tenant)
         self.recovery = RecoveryDesk(self, world, records)
         self.recovered = Recovered()
         self.changed: tuple[ToolSpec, ...] = ()

@@ -18,6 +18,7 @@ from interlock.core.export_lines import Kept, Shown
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
 from interlock.core.refusals import Code
 from interlock.core.signing import fingerprint
+from interlock.core.tool import SHARED
 from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
@@ -32,8 +33,9 @@ AUDITORS = frozenset({"auditor", "operator"})
 class AuditDesk:
     """What people do with the audit log. Every method reads within the tenant of `by`."""
 
-    def __init__(self, world: World, records: Records) -> None:
+    def __init__(self, world: World, records: Records, *, home: str) -> None:
         self._world = world
+        self._home = home
         self._records = records
 
     async def query(self, query: AuditQuery, *, by: Principal) -> tuple[AuditRecord, ...] | Deny:
@@ -131,9 +133,9 @@ class AuditDesk:
     async def purge(self, before_us: int, *, by: Principal) -> None:
         """Forget what was kept whole of closed calls from before then. The redacted records and the chains stay.
 
-        Raises `ActRefused` unless `by` is an operator.
+        Raises `ActRefused` unless `by` is an operator of the installation's own tenant: it concerns all tenants.
         """
-        only_operators(by, "Purging")
+        only_operators(by, "Purging", tenants={SHARED}, home=self._home)
         record = {"subject": "audit", **signed_by(by), "before_us": before_us}
         await self._world.audit.append(self._records.act(EventKind.PURGED, by.tenant, record))
         await self._world.retention.purge(before_us)
