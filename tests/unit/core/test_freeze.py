@@ -205,6 +205,15 @@ def test_no_two_pairs_of_arguments_name_one_resource(texts: list[str]) -> None:
 
 
 @pytest.mark.requirement("POL-2")
+@pytest.mark.parametrize(
+    ("a", "b", "is_named"),
+    [("x", "y--z", True), ("x--y", "z", False), ("x-", "y", False), ("x", "-y", True), ("x-y", "z", True)],
+)
+def test_a_part_ends_where_the_text_after_it_begins(a: str, b: str, is_named: bool) -> None:
+    assert (resource_of(ResourceRule("Draft", "{a}--{b}"), {"a": a, "b": b}) is not None) == is_named
+
+
+@pytest.mark.requirement("POL-2")
 @pytest.mark.parametrize("path", ["../work/x", "work/../../etc/passwd", "/../work/x", "..", "a/../../a/b"])
 def test_a_path_that_climbs_out_names_nothing(path: str) -> None:
     assert resource_of(ResourceRule("File", "path"), {"path": path}) is None

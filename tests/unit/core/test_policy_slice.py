@@ -175,6 +175,24 @@ def test_a_log_only_policy_that_errors_or_misses_a_fact_changes_nothing() -> Non
     assert slice_.facts == {"ticket"}
 
 
+@pytest.mark.requirement("POL-6")
+def test_a_denial_names_all_that_a_permit_would_have_redacted() -> None:
+    redacts = '@id("r") @redact("iban,name") permit (principal, action, resource) when { context.agent == "x" };'
+    slice_ = slice_of(redacts)
+    assert slice_.redact == {"iban", "name"}
+    denied = slice_.decide(request())
+    assert (denied.answer, denied.redact) == (Answer.DENY, slice_.redact)
+    stranger = slice_.decide(request(principal=replace(ALICE, tenant="globex")))
+    assert (stranger.answer, stranger.redact) == (Answer.DENY, slice_.redact)
+
+
+@pytest.mark.requirement("POL-7")
+def test_a_log_only_policy_that_would_redact_changes_no_denial() -> None:
+    trial = '@id("r") @redact("iban") permit (principal, action, resource) when { context.agent == "x" };'
+    slice_ = slice_of('@id("no") forbid (principal, action, resource);', log_only=trial)
+    assert (slice_.redact, slice_.decide(request()).log_only) == (frozenset(), "")
+
+
 @pytest.mark.requirement("POL-5")
 def test_a_listing_answers_never_maybe_or_always() -> None:
     text = (

@@ -1,10 +1,11 @@
 """Records: the same fields whatever way a call ended, secrets hidden, digests keyed by tenant."""
 
+import threading
 from dataclasses import replace
 
 import pytest
 
-from interlock import Caller, Origin, Principal, PrincipalKind, ToolCall
+from interlock import Caller, Origin, Principal, PrincipalKind, ToolCall, tool
 from tests.gates import ALICE, ASKS, READS, Shelf, code, granted, opened, records, save, search
 
 WHO = {"principal", "kind", "on_behalf_of", "door", "agent", "model", "trace_id", "actor", "run", "task", "call_id"}
@@ -85,6 +86,25 @@ async def test_arguments_that_policy_has_redacted_stand_clear_in_no_record() -> 
         assert len(found) == 5
         assert "PRIVATE" not in str(found)
         assert {each["arguments"]["text"] for each in found} == {"[redacted]"}
+
+
+@pytest.mark.requirement("POL-6", "EXEC-1")
+async def test_a_result_that_comes_too_late_is_recorded_as_redacted_as_one_in_time() -> None:
+    go = threading.Event()
+
+    @tool(effect="write", name="slow", key=["text"], locks=["desk"], timeout_ms=20)
+    def slow(text: str) -> dict[str, str]:
+        """Be slow."""
+        go.wait(10)
+        return {"text": text}
+
+    async with opened(":memory:", [slow], REDACTS) as gate:
+        seen = await gate.call(ToolCall("c1", "slow", {"text": "PRIVATE"}), principal=ALICE, task="t")
+        assert code(seen) == "OUTCOME_UNKNOWN"
+        go.set()
+        await gate.call(ToolCall("c2", "slow", {"text": "next"}), principal=ALICE, task="t")  # waits for its lock
+        (late,) = await records(gate, "call.late")
+        assert (late["arguments"], late["result"]) == ({"text": "[redacted]"}, {"text": "[redacted]"})
 
 
 @pytest.mark.requirement("POL-6", "AUD-1")
