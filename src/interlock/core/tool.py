@@ -94,7 +94,10 @@ class ErrorContract:
 
 @frozen
 class ResourceRule:
-    """Which resource a call touches: its type, and the argument (or `{a}/{b}` template of arguments) that names it."""
+    """Which resource a call touches: its type, and the argument (or `{a}/{b}` template of arguments) that names it.
+
+    One argument may be a path that does not climb out; in a template each is one part, without `/`.
+    """
 
     type: str
     id: str
