@@ -122,12 +122,13 @@ def _open(left: Left) -> Iterator[str]:
 
 
 def _holds(left: Left) -> Iterator[str]:
-    """Only what is unknown holds budget, and each call of it its declared cost."""
+    """Only what is unknown holds budget: a first try its declared cost, a repeat what it spent beside that."""
     for scope, usage in left.usage:
         unknown = [call.operation for call in left.open if _counts(call.operation, scope)]
         cost = sum(COST[each.tool] for each in unknown)
         held = usage.held
-        if held.concurrent or held.calls > len(unknown) or (scope.window_us == 0 and held.cost_micros != cost):
+        is_paid = held.cost_micros <= cost <= held.cost_micros + usage.used.cost_micros
+        if held.concurrent or held.calls > len(unknown) or (scope.window_us == 0 and not is_paid):
             yield f"{scope} holds {held}, but unknown are {[each.tool for each in unknown]}"
 
 

@@ -5,8 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from interlock import Caller, ErrorContract, Gate, Observation, PolicySource, ToolCall, ToolFault, tool
-from tests.gates import ALICE, ALL, ASKS, OPERATOR, READS, Shelf, code, opened, records, save, used
+from interlock import (
+    Caller,
+    Cost,
+    ErrorContract,
+    Gate,
+    Limit,
+    Observation,
+    PolicySource,
+    Principal,
+    PrincipalKind,
+    ScopeKind,
+    ToolCall,
+    ToolFault,
+    Unit,
+    tool,
+)
+from interlock.core.tool import RetryRule
+from tests.gates import ALICE, ALL, ASKS, OPERATOR, READS, Shelf, code, granted, opened, records, save, settled, used
 
 
 @pytest.mark.requirement("IDEM-1", "IDEM-2", "BUD-1")
@@ -124,6 +140,98 @@ async def test_a_repeat_continues_an_unknown_call_where_the_tool_may_be_repeated
         assert await used(gate, "calls") == 2
 
 
+@pytest.mark.requirement("IDEM-3", "IDEM-2")
+@pytest.mark.parametrize("stopped", ["by its condition", "by its caller"])
+async def test_a_repeat_that_never_ran_proves_nothing_of_the_first_try(stopped: str, gate_path: str) -> None:
+    did: list[str] = []
+    ready, free, held = [True], asyncio.Event(), asyncio.Event()
+
+    @tool(effect="idempotent_write", key=["to"], locks=["box"], precondition=lambda: ready[0], retry=RetryRule(1))
+    async def put(to: str, text: str) -> str:
+        """Put something."""
+        did.append(text)
+        raise ConnectionResetError
+
+    @tool(effect="write", key=["to"], locks=["box"])
+    async def hold(to: str) -> None:
+        """Hold the box."""
+        held.set()
+        await free.wait()
+
+    async def call(text: str) -> Observation:
+        return await gate.call(ToolCall("c1", "put", {"to": "x", "text": text}), principal=ALICE, task="t")
+
+    async with opened(gate_path, [put, hold]) as gate:
+        assert code(await call("first")) == "OUTCOME_UNKNOWN"
+        if stopped == "by its condition":
+            ready[0] = False
+            assert code(await call("first")) == "OUTCOME_UNKNOWN"
+        else:
+            holding = asyncio.create_task(_send(gate, "x", name="hold"))
+            await held.wait()
+            repeat = asyncio.create_task(call("first"))
+            await asyncio.wait([repeat], timeout=0.02)
+            repeat.cancel()
+            await asyncio.wait([repeat])
+            free.set()
+            await holding
+            await settled(gate)
+        assert len(await gate.recovery.unknown(ALICE)) == 1
+        assert code(await call("second")) == "IDEMPOTENCY_CONFLICT"
+    assert did == ["first"]
+
+
+@pytest.mark.requirement("IDEM-3", "APR-2")
+async def test_an_unknown_call_that_took_an_approval_is_repeated_with_another(gate_path: str) -> None:
+    ran: list[str] = []
+
+    @tool(effect="idempotent_write", key=["to"], retry=RetryRule(1))
+    async def put(to: str) -> str:
+        """Put something."""
+        ran.append(to)
+        if len(ran) == 1:
+            raise ConnectionResetError
+        return to
+
+    call = ToolCall("c1", "put", {"to": "x"})
+    async with opened(gate_path, [put], ASKS) as gate:
+        first = await granted(gate, call)
+        lost = await gate.approvals.resume(first, by=ALICE)
+        assert code(lost) == "OUTCOME_UNKNOWN"
+        assert code(await gate.approvals.resume(first, by=ALICE)) == "OUTCOME_UNKNOWN"
+        assert ran == ["x"]
+        second = await granted(gate, call)
+        done = await gate.approvals.resume(second, by=ALICE)
+        assert (code(done), done.operation_id) == ("ok", lost.operation_id)
+        assert await gate.recovery.unknown(ALICE) == ()
+        again = await gate.call(call, principal=ALICE, task="t")
+        assert (code(again), again.replayed) == ("ok", True)
+    assert ran == ["x", "x"]
+
+
+@pytest.mark.requirement("BUD-1", "BUD-3", "IDEM-3")
+@pytest.mark.parametrize(
+    ("limit", "runs"),
+    [(Limit(ScopeKind.TENANT, Unit.CALLS, 2), 2), (Limit(ScopeKind.TENANT, Unit.COST_MICROS, 250), 2)],
+)
+async def test_every_repeat_of_an_unknown_call_is_counted_and_paid(limit: Limit, runs: int, gate_path: str) -> None:
+    ran: list[str] = []
+
+    @tool(effect="idempotent_write", key=["to"], cost=Cost(max_micros=100), retry=RetryRule(1))
+    async def put(to: str) -> str:
+        """Put something."""
+        ran.append(to)
+        raise ConnectionResetError
+
+    async with opened(gate_path, [put], limits=[limit]) as gate:
+        ends = [code(await _send(gate, "x", name="put")) for _ in range(4)]
+        assert ends == ["OUTCOME_UNKNOWN"] * runs + ["BUDGET_EXHAUSTED"] * (4 - runs)
+        (unknown,) = await gate.recovery.unknown(ALICE)
+        await gate.recovery.close(unknown.operation.id, by=OPERATOR, happened=True, evidence="it is there")
+        assert await used(gate, "cost_micros") == 100 * runs * len(await gate.usage("acme"))
+    assert len(ran) == runs
+
+
 @pytest.mark.requirement("IDEM-3", "BUD-2")
 @pytest.mark.parametrize(("happened", "again"), [(True, "ok"), (False, "OUTCOME_UNKNOWN")])
 async def test_a_person_closes_an_unknown_call_with_evidence(happened: bool, again: str, gate_path: str) -> None:
@@ -141,6 +249,12 @@ async def test_a_person_closes_an_unknown_call_with_evidence(happened: bool, aga
         operation = str(seen.operation_id)
         assert code(await close(operation, by=ALICE, happened=happened, evidence="I say so")) == "PERMISSION_DENIED"
         assert code(await close(operation, by=OPERATOR, happened=happened, evidence=" ")) == "PERMISSION_DENIED"
+        for other in (
+            Principal("acme", "bot", PrincipalKind.AGENT, frozenset({"operator"})),
+            Principal("acme", "job", PrincipalKind.SERVICE, frozenset({"operator"})),
+            Principal("acme", "paul", groups=frozenset({"operator"}), acting_for="olga"),
+        ):
+            assert code(await close(operation, by=other, happened=happened, evidence="I saw it")) == "PERMISSION_DENIED"
         closed = await close(operation, by=OPERATOR, happened=happened, evidence="letter 12")
         assert isinstance(closed, Observation)
         assert "olga" in closed.user_text + str(closed.error)

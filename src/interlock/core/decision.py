@@ -158,7 +158,7 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     verdict = facts.slice.decide(request_of(operation, facts))
     prior = facts.prior
     if prior is not None:
-        repeated = _repeated(operation, prior, facts, verdict)
+        repeated = _repeated(operation, prior, facts, verdict=verdict)
         if repeated is not None:
             return repeated
     if verdict.answer is Answer.DENY:
@@ -228,7 +228,7 @@ def request_of(operation: Operation, facts: Facts) -> PolicyRequest:
     )
 
 
-def _repeated(operation: Operation, prior: Prior, facts: Facts, verdict: Verdict) -> Decision | None:
+def _repeated(operation: Operation, prior: Prior, facts: Facts, *, verdict: Verdict) -> Decision | None:
     """What becomes of a call whose key was used; None where it may run all the same."""
     if prior.state is CallState.RELEASED:
         return None

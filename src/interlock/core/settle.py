@@ -65,15 +65,43 @@ def repeated(outcome: Outcome) -> Outcome:
     """What is known once an unknown call was repeated: a failure of the repeat says nothing of what came before it."""
     if not isinstance(outcome, Failed) or outcome.code is Code.OUTPUT_INVALID:
         return outcome
-    spent = outcome.spent if any(outcome.spent) else None
-    return Unknown("An earlier attempt may have done it.", spent, outcome.attempts)
+    spent = outcome.spent if outcome.nothing_happened or any(outcome.spent) else None
+    says = f"{outcome.message.rstrip('. ')}. An earlier attempt may have done it."
+    return Unknown(says, spent, outcome.attempts)
+
+
+def plainly(outcome: Outcome) -> Outcome:
+    """The same in words of ours, with nothing in it that a tool handed back."""
+    match outcome:
+        case Succeeded() | Partial():
+            message = "It was executed, but what came of it cannot be put on record."
+            return Failed(Code.OUTPUT_INVALID, message, attempts=outcome.attempts)
+        case Failed():
+            message = "It failed, for a reason that cannot be put on record."
+            happened = outcome.nothing_happened
+            return Failed(outcome.code, message, nothing_happened=happened, attempts=outcome.attempts)
+        case Unknown():
+            return Unknown("Whether it happened is not known.", attempts=outcome.attempts)
+        case _:
+            assert_never(outcome)
 
 
 def cut_off(operation: Operation, *, dispatched: bool) -> Outcome:
     """What a call that was cancelled came to: nothing, if it was not dispatched; else unknown, unless it only read."""
     if not dispatched:
         return Failed(Code.CANCELLED, "Cancelled before anything ran.", nothing_happened=True)
+    return _in_doubt(operation, Code.CANCELLED, "It was cancelled while it ran")
+
+
+def broken(operation: Operation, *, dispatched: bool) -> Outcome:
+    """What a call came to whose runner itself failed."""
+    if not dispatched:
+        return Failed(Code.TOOL_EXCEPTION, "It could not be started.", nothing_happened=True)
+    return _in_doubt(operation, Code.TOOL_EXCEPTION, "What runs it failed")
+
+
+def _in_doubt(operation: Operation, code: Code, what: str) -> Outcome:
     if operation.spec.effect.is_effect:
-        return Unknown("It was cancelled while it ran; whether it happened is not known.")
+        return Unknown(f"{what}; whether it happened is not known.")
     read = Amounts(cost_micros=operation.spec.cost.max_micros)
-    return Failed(Code.CANCELLED, "Cancelled while it read.", nothing_happened=True, spent=read)
+    return Failed(code, f"{what}.", nothing_happened=True, spent=read)

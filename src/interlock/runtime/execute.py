@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Coroutine, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from interlock.core.batch import lock_names
 from interlock.core.errors import RedactionInvalid
@@ -28,17 +29,24 @@ log = logging.getLogger("interlock.execute")
 
 NO_SECRETS: Mapping[str, str] = {}
 
-Late = Callable[[Operation, Claim, Outcome, Redactor], Coroutine[object, object, None]]
-"""Told what came, too late to be used, of work that could not be stopped."""
+
+class Late(Protocol):
+    """Told what came, too late to be used, of work that could not be stopped."""
+
+    async def __call__(self, operation: Operation, claim: Claim, outcome: Outcome, *, redactor: Redactor) -> None: ...
 
 
 @dataclass(slots=True)
 class Flight:
-    """One execution on its way. `dispatched` turns true just before the tool's code may run, and stays so."""
+    """One execution on its way. `dispatched` turns true just before the tool's code may run, and stays so.
+
+    `goes_on`: it was given up, and work that could not be stopped may still do it.
+    """
 
     deadline_s: float
     dispatched: bool = False
     redactor: Redactor | None = None
+    goes_on: bool = False
 
 
 class Executor:
@@ -88,8 +96,11 @@ class Executor:
 
     async def close(self) -> None:
         """Forget what still runs on: its claim is settled, and its threads do not hold up the exit."""
-        for tail in self._tails:
+        tails = tuple(self._tails)
+        for tail in tails:
             tail.cancel()
+        if tails:
+            await asyncio.wait(tails)
 
     async def _attempt(self, invocation: Invocation, claim: Claim, flight: Flight, *, held: Held | None) -> Outcome:
         """All attempts; locks go back when the work has really ended."""
@@ -110,16 +121,20 @@ class Executor:
             raise
         finally:
             if tail is not None:
-                redactor = flight.redactor or self._redactor
-                self._keep(self._outlast(tail, invocation.operation, claim, redactor=redactor, held=held))
+                flight.goes_on = True
+                self._keep(self._outlast(tail, invocation.operation, claim, flight=flight, held=held))
             elif held is not None:
                 held.release()
 
     async def _outlast(
-        self, tail: Awaitable[Outcome], operation: Operation, claim: Claim, *, redactor: Redactor, held: Held | None
+        self, tail: Awaitable[Outcome], operation: Operation, claim: Claim, *, flight: Flight, held: Held | None
     ) -> None:
         try:
-            await self._late(operation, claim, await tail, redactor)
+            outcome = await tail
+            flight.goes_on = False
+            await self._late(operation, claim, outcome, redactor=flight.redactor or self._redactor)
+        except Exception as fault:  # noqa: BLE001 - nobody waits for this any more; the log is the last to hear of it
+            report(log, "a late result could not be recorded", fault, self._redactor)
         finally:
             if held is not None:
                 held.release()

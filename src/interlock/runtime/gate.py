@@ -20,20 +20,19 @@ from interlock.core.approval import Approval
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
-from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose
+from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose, refusal_of
 from interlock.core.effect import CallState, Effect
 from interlock.core.frozen import maker
-from interlock.core.labels import NO_LABELS
-from interlock.core.observation import Observation, released, to_bytes
+from interlock.core.observation import Observation, to_bytes
 from interlock.core.observe import Frame, observe
 from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome, Unknown
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
-from interlock.core.settle import cut_off, repeated, settled_as, spent_on
+from interlock.core.settle import broken, cut_off, spent_on
 from interlock.core.stored import thaw
 from interlock.core.view import View
-from interlock.ports import Claim, Entry, NotClaimed, OpenCall, Settlement, StoredOperation
+from interlock.ports import Claim, NotClaimed, OpenCall, StoredOperation
 from interlock.runtime.ends import Ends
 from interlock.runtime.execute import Executor, Flight
 from interlock.runtime.faults import report
@@ -42,6 +41,7 @@ from interlock.runtime.look import Asked, Looker
 from interlock.runtime.ongoing import Ongoing
 from interlock.runtime.proposal import Again, Claimed, Found, Proposal
 from interlock.runtime.records import Records
+from interlock.runtime.settling import Settler
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
@@ -49,12 +49,20 @@ from interlock.settings import Settings
 log = logging.getLogger("interlock.gate")
 
 make_caller, make_proposal, make_claim = maker(Caller), maker(Proposal), maker(Claim)
-make_claimed, make_frame, make_settlement = maker(Claimed), maker(Frame), maker(Settlement)
+make_claimed = maker(Claimed)
 
 T = TypeVar("T")
 
 LOOKS_MAX = 5
 """How often what a decision was made on may change before the call is refused as contended."""
+
+SETTLED_WITHIN_S = 60.0
+"""How long a late result waits for its call to be settled, which its record comes after."""
+
+CLOSING = Deny(Code.CANCELLED, "The gate is closing; nothing was started.")
+
+LookAgain = Callable[[Claim, Outcome], Coroutine[object, object, None]]
+"""Finds out about a call, given what came of it too late."""
 
 WAIT_MIN_S = 0.005
 """The shortest pause before a call that met a rate looks again."""
@@ -71,7 +79,10 @@ class Gate:
         self._looker = Looker(world, settings, redactor=records.redactor)
         self._executor = Executor(world, records.redactor, late=self._note_late)
         self._ends = Ends(world, settings, views=views, records=records, limits=self._looker.limits)
+        self._settler = Settler(world, records)
         self._ongoing = Ongoing()
+        self._look_again: LookAgain | None = None
+        self._is_closing = False
         self._owned: set[asyncio.Task[object]] = set()
 
     async def call(
@@ -110,31 +121,29 @@ class Gate:
         return deny is None and isinstance(propose(call, caller, self._views.current.catalogue), Operation)
 
     async def refuse(self, call: ToolCall, caller: Caller, deny: Deny) -> Observation:
-        """Refuse a call for a reason that lies outside it, such as its place in a batch."""
+        """Refuse a call for a reason that lies outside it, such as its place in a batch; its own reasons go first."""
         call, caller, inadmissible = admit(call, caller)
-        deny = inadmissible or deny
+        deny = inadmissible or refusal_of(propose(call, caller, self._views.current.catalogue), deny)
         return await self._ends.refuse(Proposal(call, caller, partial(_denied, deny), self._deadline_s(caller)), deny)
 
     def forsake(self, call: ToolCall, caller: Caller) -> None:
         """Record a proposal that was given up before it came to the gate, such as one of a cancelled batch."""
         deny = Deny(Code.CANCELLED, "It was cancelled before anything ran.")
-        call, caller, _ = admit(call, caller)
-        self._own(self._note_cancelled(Proposal(call, caller, partial(_denied, deny), self._deadline_s(caller))))
+        call, caller, inadmissible = admit(call, caller)
+        operation = partial(_denied, deny) if inadmissible else partial(propose, call, caller)
+        self._own(self._note_cancelled(Proposal(call, caller, operation, self._deadline_s(caller))))
 
     async def look_up(self, call: OpenCall) -> Found | None:
         """Ask a tool whether a call whose outcome was lost has happened; None: it cannot tell. Nothing is settled."""
-        operation = thaw(call.operation.sealed, self._views.current.catalogue)
-        if isinstance(operation, Deny):
+        try:
+            return await self._look_up(call)
+        except Exception as fault:  # noqa: BLE001 - whatever a look-up hands back, one call must not keep others open
+            report(log, "what became of a call could not be looked up", fault, self._records.redactor)
             return None
-        claim = Claim(call.operation.id, call.operation.tenant, call.fence)
-        flight = Flight(self._deadline_s(operation.caller))
-        outcome = await self._executor.look_up(operation, claim, flight)
-        if outcome is None or isinstance(outcome, Unknown):
-            return None
-        redactor = flight.redactor or self._records.redactor
-        spent = spent_on(operation, outcome, elapsed_ms=0)
-        frame = Frame(claim.operation_id, self._world.clock.now_us(), redactor, spent=spent)
-        return Found(outcome, observe(operation, outcome, frame), spent)
+
+    def look_again_with(self, look_again: LookAgain) -> None:
+        """Have an unknown call looked up once the work that went on has ended."""
+        self._look_again = look_again
 
     def unreported(self, call: StoredOperation) -> Amounts:
         """What a call is charged of whose cost nobody tells: its tool's declared maximum, never zero."""
@@ -146,11 +155,12 @@ class Gate:
         return await asyncio.shield(self._own(work))
 
     async def close(self) -> None:
-        """Wait until every claimed call is settled."""
+        """Start no call any more, and wait until every claimed one is settled."""
+        self._is_closing = True
         await self._ongoing.drain()
+        await self._executor.close()
         while self._owned:
             await asyncio.wait(self._owned)
-        await self._executor.close()
 
     # --- the walk -----------------------------------------------------------------------------------------------------
 
@@ -203,6 +213,9 @@ class Gate:
         self, proposal: Proposal, operation: Operation, facts: Facts, *, allow: Allow, view: View
     ) -> Observation | Again:
         """Take key, budget, grant and lease, all or nothing, durably before the effect; then run."""
+        if self._is_closing:
+            await self._before(proposal, asyncio.sleep(0))  # whoever proposes on and on must let the others end
+            return await self._ends.refuse(proposal, replace(CLOSING, operation=operation, tool=operation.tool))
         operation_id = allow.continues or proposal.stored or self._world.new_id()
         claim = make_claim(operation_id, operation.caller.principal.tenant, 0)
         claimed = make_claimed(operation, allow, claim, self._world.clock.monotonic_s(), proposal.deadline_s)
@@ -237,43 +250,13 @@ class Gate:
         except asyncio.CancelledError:
             self._own(self._settle_cut_off(claimed, flight))
             raise
-        except Exception:
-            self._ongoing.end(operation_id)
-            raise
+        except Exception as fault:  # noqa: BLE001 - a runner is total; if one is not, its call must not stay claimed
+            report(log, "a runner failed", fault, self._records.redactor)
+            outcome = broken(claimed.operation, dispatched=flight.dispatched)
         try:
-            return await self._settle(claimed, outcome, flight)
+            return await self._settler.settle(claimed, outcome, flight)
         finally:
             self._ongoing.end(operation_id)
-
-    async def _settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
-        """Write what came of it, then release the observation."""
-        operation, claim = claimed.operation, claimed.claim
-        outcome = outcome if claimed.allow.continues is None else repeated(outcome)
-        now_us = self._world.clock.now_us()
-        elapsed_ms = int((self._world.clock.monotonic_s() - claimed.started_s) * 1000)
-        spent = spent_on(operation, outcome, elapsed_ms=elapsed_ms)
-        redactor = flight.redactor or self._records.redactor
-        seen = observe(
-            operation, outcome, make_frame(claim.operation_id, now_us, redactor, claimed.allow.verdict.redact, spent)
-        )
-        receipt = await self._world.calls.settle(
-            make_settlement(
-                claim=claim,
-                what=settled_as(outcome),
-                event=self._records.settled(operation, claimed.allow, seen, outcome=outcome, spent=spent),
-                at_us=now_us,
-                observation=to_bytes(seen) if operation.key is not None else None,
-                spent=spent,
-                labels=seen.labels or NO_LABELS,
-            )
-        )
-        if receipt is not None:
-            return released(seen, receipt)
-        late = await self._world.calls.record(
-            Entry(self._records.late(operation, seen, redact=claimed.allow.verdict.redact))
-        )
-        lost = Unknown("Another worker took this call over; its outcome is being established.")
-        return released(observe(operation, lost, Frame(claim.operation_id, now_us, redactor)), late)
 
     # --- the other ends ---------------------------------------------------------------------------------------------
 
@@ -298,7 +281,7 @@ class Gate:
 
     async def _settle_cut_off(self, claimed: Claimed, flight: Flight) -> None:
         try:
-            await self._settle(claimed, cut_off(claimed.operation, dispatched=flight.dispatched), flight)
+            await self._settler.settle(claimed, cut_off(claimed.operation, dispatched=flight.dispatched), flight)
         finally:
             self._ongoing.end(claimed.claim.operation_id)
 
@@ -326,6 +309,20 @@ class Gate:
             self._ongoing.end(claimed.claim.operation_id)
             await self._note_cancelled(proposal)
 
+    async def _look_up(self, call: OpenCall) -> Found | None:
+        operation = thaw(call.operation.sealed, self._views.current.catalogue)
+        if isinstance(operation, Deny):
+            return None
+        claim = Claim(call.operation.id, call.operation.tenant, call.fence)
+        flight = Flight(self._deadline_s(operation.caller))
+        outcome = await self._executor.look_up(operation, claim, flight)
+        if outcome is None or isinstance(outcome, Unknown):
+            return None
+        redactor = flight.redactor or self._records.redactor
+        spent = spent_on(operation, outcome, elapsed_ms=0)
+        seen = observe(operation, outcome, Frame(claim.operation_id, self._world.clock.now_us(), redactor, spent=spent))
+        return Found(outcome, seen, to_bytes(seen), spent)
+
     async def _written(self, claim: Claim) -> Claim | NotClaimed:
         """Whether the claim of a new operation was written; nobody else claims the same one."""
         found = await self._world.recovery.find(claim.tenant, claim.operation_id)
@@ -347,11 +344,13 @@ class Gate:
             deny = replace(deny, operation=operation, tool=operation.tool)
         await self._ends.refuse(proposal, deny)
 
-    async def _note_late(self, operation: Operation, claim: Claim, outcome: Outcome, redactor: Redactor) -> None:
-        """Record what came too late of work that could not be stopped; the call is settled, and stays as it is."""
+    async def _note_late(self, operation: Operation, claim: Claim, outcome: Outcome, *, redactor: Redactor) -> None:
+        """Record what came too late of work that could not be stopped, once its call is settled; then look it up."""
+        await self._ongoing.wait_for(claim.operation_id, within_s=SETTLED_WITHIN_S)
         redact = self._ends.named(operation)
-        seen = observe(operation, outcome, Frame(claim.operation_id, self._world.clock.now_us(), redactor, redact))
-        await self._world.calls.record(Entry(self._records.late(operation, seen, redact=redact)))
+        await self._settler.late(operation, claim, outcome, redactor=redactor, redact=redact)
+        if self._look_again is not None:
+            await self._look_again(claim, outcome)
 
     def _own(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
         task = asyncio.create_task(work)

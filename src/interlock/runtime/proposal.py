@@ -54,8 +54,9 @@ class Claimed:
 
 @frozen
 class Found:
-    """What a look-up found out about a call whose outcome was lost."""
+    """What a look-up found out about a call whose outcome was lost; `kept` is the observation as it is stored."""
 
     outcome: Outcome
     observation: Observation
+    kept: bytes
     spent: Amounts

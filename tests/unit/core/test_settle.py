@@ -6,7 +6,7 @@ from interlock.core.budget import AMOUNT_MAX, Amounts
 from interlock.core.effect import CallEvent, CallState, Effect, after
 from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
 from interlock.core.refusals import Code
-from interlock.core.settle import cut_off, settled_as, spent_on
+from interlock.core.settle import broken, cut_off, plainly, repeated, settled_as, spent_on
 from interlock.core.tool import Cost
 from tests.unit.core.call_cases import operation, tool
 
@@ -99,3 +99,43 @@ def test_a_read_cut_off_after_dispatch_changed_nothing_but_may_have_cost() -> No
     outcome = cut_off(READ, dispatched=True)
     assert settled_as(outcome) is CallEvent.PROVE_NOTHING_HAPPENED
     assert spent_on(READ, outcome, elapsed_ms=0).cost_micros == 100
+
+
+@pytest.mark.requirement("IDEM-3", "EXEC-5")
+def test_a_call_whose_runner_broke_did_nothing_or_is_unknown() -> None:
+    assert settled_as(broken(PAID, dispatched=False)) is CallEvent.PROVE_NOTHING_HAPPENED
+    assert settled_as(broken(PAID, dispatched=True)) is CallEvent.LOSE_OUTCOME
+    assert settled_as(broken(READ, dispatched=True)) is CallEvent.PROVE_NOTHING_HAPPENED
+
+
+@pytest.mark.requirement("IDEM-3", "BUD-3")
+def test_a_repeat_proves_nothing_of_what_came_before_it_and_costs_what_it_cost_itself() -> None:
+    for failed, cost in (
+        (Failed(Code.PRECONDITION_FAILED, "Not now.", nothing_happened=True), 0),
+        (Failed(Code.TOOL_ERROR, "No.", tool_code="full"), 100),
+        (Failed(Code.TOOL_ERROR, "No.", tool_code="full", nothing_happened=True, spent=Amounts(cost_micros=7)), 7),
+    ):
+        outcome = repeated(failed)
+        assert settled_as(outcome) is CallEvent.LOSE_OUTCOME
+        assert spent_on(PAID, outcome, elapsed_ms=0).cost_micros == cost
+    for kept in (Succeeded(b"1"), Unknown("Lost."), Failed(Code.OUTPUT_INVALID, "Withheld.")):
+        assert repeated(kept) is kept
+
+
+@pytest.mark.requirement("EXEC-5", "IDEM-3")
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Succeeded(b"1"),
+        Partial(b"1", ("b",)),
+        Failed(Code.TOOL_ERROR, "No.", tool_code="full"),
+        Failed(Code.TOOL_ERROR, "No.", nothing_happened=True),
+        Unknown("Lost."),
+    ],
+)
+def test_an_outcome_in_plain_words_says_the_same_of_what_happened(outcome: Outcome) -> None:
+    plain = plainly(outcome)
+    happened = (CallEvent.SUCCEED, CallEvent.SUCCEED_PARTLY)
+    assert (settled_as(plain) in happened) == (settled_as(outcome) in happened)
+    assert settled_as(plain) is settled_as(outcome) or settled_as(outcome) in happened
+    assert "No." not in str(plain)

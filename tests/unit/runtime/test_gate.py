@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import count
 from typing import Annotated, Any
 
 import pytest
+from anyio.lowlevel import checkpoint
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from interlock import Arg, Caller, Observation, PolicySource, ToolCall, tool
+from interlock import Arg, Caller, Gate, Observation, PolicySource, ToolCall, tool
 from interlock.core.canonical import Json, canonical
 from tests.gates import ALICE, ALL, ASKS, BOB, OPERATOR, READS, Shelf, asked, code, opened, records, save, search
 
@@ -213,6 +215,34 @@ async def test_closing_waits_for_what_is_on_its_way() -> None:
         asyncio.get_running_loop().call_soon(shelf.open.set)
     assert running.done()
     assert code(running.result()) == "ok"
+
+
+@pytest.mark.requirement("CALL-8")
+async def test_closing_ends_however_much_is_proposed_meanwhile(gate_path: str) -> None:
+    sent, ends, begun = list[str](), set[str](), asyncio.Event()
+
+    @tool(effect="write", key=["to"])
+    async def send(to: str) -> None:
+        """Send something."""
+        await checkpoint()
+        sent.append(to)
+        begun.set()
+
+    async def go_on(gate: Gate, name: str) -> None:
+        for number in count():
+            call = ToolCall("c1", "send", {"to": f"{name}-{number}"})
+            ends.add(code(await gate.call(call, principal=ALICE, task="t")))
+
+    async with opened(gate_path, [send]) as gate:
+        going = [asyncio.create_task(go_on(gate, name)) for name in ("a", "b", "c")]
+        await begun.wait()
+    ended = len(sent)
+    await checkpoint()
+    assert len(sent) == ended
+    assert "CANCELLED" in ends
+    for each in going:
+        each.cancel()
+    await asyncio.wait(going)
 
 
 @pytest.mark.requirement("POL-1")

@@ -1,14 +1,18 @@
 """What a dead worker left is found out, let go, or listed unknown; nothing is done again and nothing stays held."""
 
 import asyncio
+import threading
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
+from anyio.lowlevel import checkpoint
 
-from interlock import Cost, Gate, ToolCall, tool
+from interlock import Cost, Gate, Observation, ToolCall, tool
 from interlock.runtime.recovery import Recovered
 from interlock.store.memory import MemoryStore
-from tests.gates import ALICE, AnyTool, code, opened, records, used
+from tests.gates import ALICE, OPERATOR, AnyTool, code, opened, records, used
 
 NOTHING = Recovered()
 
@@ -131,3 +135,116 @@ async def test_a_look_up_that_hangs_leaves_the_call_unknown_and_does_not_hold_up
     async with opened(path, [send], None) as gate:
         (unknown,) = await gate.recovery.unknown(ALICE)
         assert unknown.operation.tool == "send"
+
+
+class Press:
+    """A tool in a thread that cannot be stopped; whether it is done shows only once `go` is set and it has ended."""
+
+    def __init__(self) -> None:
+        self.go = threading.Event()
+        self.pressed: list[str] = []
+        self.asked: list[str] = []
+        self.sees = True
+        self.tools = (self._press(),)
+
+    def _look(self, what: str) -> str | None:
+        self.asked.append(what)
+        return what if self.sees and what in self.pressed else None
+
+    def _press(self) -> AnyTool:
+        @tool(effect="write", name="press", key=["what"], reconcile=self._look, timeout_ms=20)
+        def press(what: str) -> str:
+            """Press something."""
+            self.go.wait(20)
+            self.pressed.append(what)
+            return what
+
+        return press
+
+
+async def press(gate: Gate) -> Observation:
+    return await gate.call(ToolCall("c1", "press", {"what": "x"}), principal=ALICE, task="t")
+
+
+async def ended(gate: Gate) -> None:
+    """Wait for work that went on."""
+    await asyncio.wait(gate._executor._tails)
+
+
+@pytest.mark.requirement("IDEM-3", "IDEM-4", "EXEC-1")
+async def test_a_call_is_looked_up_only_once_its_work_has_ended(gate_path: str) -> None:
+    it = Press()
+    async with opened(gate_path, it.tools) as gate:
+        assert code(await press(gate)) == "OUTCOME_UNKNOWN"
+        assert await gate.recovery.recover() == Recovered(unknown=1)
+        assert code(await press(gate)) == "OUTCOME_UNKNOWN"
+        assert it.asked == []
+        it.go.set()
+        await ended(gate)
+        assert [each["status"] for each in await records(gate, "call.late")] == ["ok"]
+        (closed,) = await records(gate, "call.closed")
+        assert closed["why"] == "looked up by its tool once its work had ended"
+        again = await press(gate)
+        assert (code(again), again.replayed, again.data) == ("ok", True, "x")
+    assert (it.pressed, it.asked) == (["x"], ["x"])
+
+
+@pytest.mark.requirement("IDEM-3", "IDEM-4")
+async def test_another_process_does_not_look_up_a_call_at_which_this_one_is_at_work(tmp_path: Path) -> None:
+    path, it = str(tmp_path / "gate.db"), Press()
+    async with opened(path, it.tools) as gate:
+        assert code(await press(gate)) == "OUTCOME_UNKNOWN"
+        async with opened(path, it.tools, None) as other:
+            assert other.recovered == Recovered(unknown=1)
+            assert code(await press(other)) == "OUTCOME_UNKNOWN"
+    async with opened(path, it.tools, None) as later:
+        assert later.recovered == Recovered(unknown=1)
+    it.go.set()
+    assert it.asked == []
+
+
+@pytest.mark.requirement("IDEM-3")
+async def test_a_look_up_that_denies_what_the_work_itself_reports_is_not_believed(gate_path: str) -> None:
+    it = Press()
+    it.sees = False
+    async with opened(gate_path, it.tools) as gate:
+        assert code(await press(gate)) == "OUTCOME_UNKNOWN"
+        it.go.set()
+        await ended(gate)
+        assert it.asked == ["x"]
+        assert code(await press(gate)) == "OUTCOME_UNKNOWN"
+        it.sees = True
+        assert await gate.recovery.recover() == Recovered(found_out=1)
+        assert code(await press(gate)) == "ok"
+    assert it.pressed == ["x"]
+
+
+@pytest.mark.requirement("IDEM-3")
+async def test_nobody_closes_a_call_as_not_done_while_work_on_it_goes_on(gate_path: str) -> None:
+    it = Press()
+    async with opened(gate_path, it.tools) as gate:
+        seen = await press(gate)
+        close = partial(gate.recovery.close, str(seen.operation_id), by=OPERATOR, evidence="it is not there")
+        assert code(await close(happened=False)) == "CONTENDED"
+        assert code(await close(happened=True)) == "ok"
+        it.go.set()
+        await ended(gate)
+        assert it.asked == []
+
+
+@pytest.mark.requirement("IDEM-4")
+async def test_a_call_that_cannot_be_read_back_holds_up_no_other() -> None:
+    post = Post()
+    post.knows = False
+    async with opened(":memory:", post.tools) as gate:
+        store = gate._world.calls
+        assert isinstance(store, MemoryStore)
+        running = [await crash(gate, post, ToolCall("c1", "send", {"to": to})) for to in ("x", "y")]
+        await checkpoint()
+        store.abandon()
+        post.knows = True
+        first = next(iter(store._open.values()))
+        first.operation = replace(first.operation, sealed=b"[]")
+        assert await gate.recovery.recover() == Recovered(found_out=1, unknown=1)
+        post.open.set()
+        await asyncio.wait(running)

@@ -1,0 +1,82 @@
+"""Settles claimed calls: what came of one is durable before it is told, in plain words where its own cannot be kept."""
+
+from __future__ import annotations
+
+import logging
+
+from interlock.core.errors import StoreError
+from interlock.core.frozen import maker
+from interlock.core.labels import NO_LABELS
+from interlock.core.observation import Observation, released, to_bytes
+from interlock.core.observe import Frame, observe
+from interlock.core.operation import Operation
+from interlock.core.outcome import Outcome, Unknown
+from interlock.core.redaction import Redactor
+from interlock.core.settle import plainly, repeated, settled_as, spent_on
+from interlock.ports import Claim, Entry, Settlement
+from interlock.runtime.execute import Flight
+from interlock.runtime.faults import report
+from interlock.runtime.proposal import Claimed
+from interlock.runtime.records import Records
+from interlock.runtime.world import World
+
+log = logging.getLogger("interlock.settling")
+
+make_frame, make_settlement = maker(Frame), maker(Settlement)
+
+
+class Settler:
+    """Writes what came of executions. Owned by the gate."""
+
+    def __init__(self, world: World, records: Records) -> None:
+        self._world = world
+        self._records = records
+
+    async def settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
+        """Write what came of it, then release the observation. Raises only where the store cannot write at all."""
+        outcome = outcome if claimed.allow.continues is None else repeated(outcome)
+        try:
+            return await self._write(claimed, outcome, flight)
+        except StoreError:
+            raise
+        except Exception as fault:  # noqa: BLE001 - whatever a tool handed back, its call must not stay claimed
+            report(log, "what came of a call could not be put on record", fault, self._records.redactor)
+            return await self._write(claimed, plainly(outcome), flight)
+
+    async def late(
+        self, operation: Operation, claim: Claim, outcome: Outcome, *, redactor: Redactor, redact: frozenset[str]
+    ) -> None:
+        """Record what came too late of work that went on and has ended now; the call stays as it is."""
+        frame = Frame(claim.operation_id, self._world.clock.now_us(), redactor, redact)
+        try:
+            event = self._records.late(operation, observe(operation, outcome, frame), redact=redact)
+        except Exception as fault:  # noqa: BLE001 - whatever a tool handed back, it has to be known that its work has ended
+            report(log, "what came late of a call could not be put on record", fault, self._records.redactor)
+            event = self._records.late(operation, observe(operation, plainly(outcome), frame), redact=redact)
+        await self._world.recovery.work_ended(claim, event)
+
+    async def _write(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
+        operation, claim = claimed.operation, claimed.claim
+        now_us = self._world.clock.now_us()
+        elapsed_ms = int((self._world.clock.monotonic_s() - claimed.started_s) * 1000)
+        spent = spent_on(operation, outcome, elapsed_ms=elapsed_ms)
+        redactor = flight.redactor or self._records.redactor
+        redact = claimed.allow.verdict.redact
+        seen = observe(operation, outcome, make_frame(claim.operation_id, now_us, redactor, redact, spent))
+        receipt = await self._world.calls.settle(
+            make_settlement(
+                claim,
+                settled_as(outcome),
+                self._records.settled(operation, claimed.allow, seen, outcome=outcome, spent=spent),
+                now_us,
+                to_bytes(seen) if operation.key is not None else None,
+                spent,
+                seen.labels or NO_LABELS,
+                flight.goes_on,
+            )
+        )
+        if receipt is not None:
+            return released(seen, receipt)
+        late = await self._world.calls.record(Entry(self._records.late(operation, seen, redact=redact)))
+        lost = Unknown("Another worker took this call over; its outcome is being established.")
+        return released(observe(operation, lost, Frame(claim.operation_id, now_us, redactor)), late)
