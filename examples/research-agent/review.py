@@ -61,7 +61,10 @@ async def review(session: Session, approval: Approval, *, reviewer: Reviewer) ->
 
 
 async def resume(session: Session, approval: Approval) -> Observation | None:
-    """Run what was approved, once; a repeat gives back what is recorded. None: it was declined."""
+    """Run what was approved, once, for alice, who sees what comes of it; a repeat gives back what is recorded.
+
+    None: it was declined.
+    """
     current = await session.gate.approvals.show(approval.id, BOB)
     if current is not None and current.state is ApprovalState.DENIED:
         why = (
@@ -70,7 +73,7 @@ async def resume(session: Session, approval: Approval) -> Observation | None:
         )
         session.screen.say("DECLINED", "The reviewer said no; nothing has been saved.", why=why)
         return None
-    seen = await session.gate.approvals.resume(approval.id, by=BOB)
+    seen = await session.gate.approvals.resume(approval.id, by=ALICE)
     session.take(seen)
     if seen.status is Status.OK:
         session.screen.durable = "The draft is saved, and on record as saved."

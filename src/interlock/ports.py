@@ -29,8 +29,6 @@ from interlock.core.policy import PolicySource
 from interlock.core.resource import Resource
 from interlock.core.run import RunFacts
 
-# --- calls ------------------------------------------------------------------------------------------------------------
-
 
 @frozen
 class Look:
@@ -170,9 +168,6 @@ class Calls(Protocol):
         """Write a record that claims nothing."""
 
 
-# --- approvals --------------------------------------------------------------------------------------------------------
-
-
 @frozen
 class Asking:
     """A question to people, with the frozen operation that will run. Charges count the proposal."""
@@ -212,9 +207,6 @@ class Approvals(Protocol):
         """Vote, withdraw, expire or void. None: it has changed meanwhile. A denial joins the run's `denied`."""
 
 
-# --- recovery ---------------------------------------------------------------------------------------------------------
-
-
 @frozen
 class OpenCall:
     """A call as recovery finds it. `orphaned`: nobody is at work on it, be it that its worker is gone or has ended."""
@@ -241,9 +233,6 @@ class Recovery(Protocol):
 
     async def work_ended(self, claim: Claim, event: Event) -> Receipt:
         """Record what came, too late to be used, of work that went on; from now on nobody is at it under this claim."""
-
-
-# --- catalogue and policies -------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -279,9 +268,6 @@ class CatalogueStore(Protocol):
         """The present epoch, from memory where no other process can have changed it."""
 
 
-# --- audit ------------------------------------------------------------------------------------------------------------
-
-
 class Audit(Protocol):
     """The chains. Owned by `runtime.audit`."""
 
@@ -313,9 +299,6 @@ class Ledger(Protocol):
 
     async def usage(self, tenant: str) -> tuple[tuple[ScopeKey, Usage], ...]:
         """Every usage row of a tenant."""
-
-
-# --- execution --------------------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -356,9 +339,6 @@ class Runner(Protocol):
 
     async def resolve(self, operation: Operation) -> Resource | None:
         """The resource with attributes and version, where the tool has a resolver."""
-
-
-# --- host -------------------------------------------------------------------------------------------------------------
 
 
 class FactSource(Protocol):

@@ -68,6 +68,7 @@ class Facts:
     usage: tuple[Usage, ...] = ()
     grant: Approval | None = None
     deadline_us: int | None = None
+    epoch: int = 0
 
 
 @frozen

@@ -134,7 +134,7 @@ class Executor:
             flight.goes_on = False
             await self._late(operation, claim, outcome, redactor=flight.redactor or self._redactor)
         except Exception as fault:  # noqa: BLE001 - nobody waits for this any more; the log is the last to hear of it
-            report(log, "a late result could not be recorded", fault, self._redactor)
+            report(log, "a late result could not be recorded", fault=fault, redactor=self._redactor)
         finally:
             if held is not None:
                 held.release()
@@ -152,7 +152,7 @@ class Executor:
             async with asyncio.timeout_at(flight.deadline_s):
                 found = {} if source is None else await source.fetch(names, operation.caller.principal)
         except Exception as fault:  # noqa: BLE001 - a host's source may raise anything; without credentials nothing runs
-            report(log, f"credentials for {operation.spec.name} did not arrive", fault, self._redactor)
+            report(log, f"credentials for {operation.spec.name} did not arrive", fault=fault, redactor=self._redactor)
             return Failed(Code.CONTEXT_MISSING, "The credentials could not be fetched.", nothing_happened=True)
         missing = [name for name in names if name not in found]
         if missing:

@@ -138,7 +138,7 @@ class Gate:
         try:
             return await self._look_up(call)
         except Exception as fault:  # noqa: BLE001 - whatever a look-up hands back, one call must not keep others open
-            report(log, "what became of a call could not be looked up", fault, self._records.redactor)
+            report(log, "what became of a call could not be looked up", fault=fault, redactor=self._records.redactor)
             return None
 
     def look_again_with(self, look_again: LookAgain) -> None:
@@ -197,7 +197,7 @@ class Gate:
             case Allow():
                 if facts.resource is not operation.resource:
                     operation = replace(operation, resource=facts.resource)
-                return await self._claim_and_run(proposal, operation, facts, allow=decision, view=view)
+                return await self._claim_and_run(proposal, operation, facts, allow=decision)
             case Deny():
                 if await self._before(proposal, self._worth_waiting(decision, proposal)):
                     return Again.WAITED
@@ -210,7 +210,7 @@ class Gate:
                 assert_never(decision)
 
     async def _claim_and_run(
-        self, proposal: Proposal, operation: Operation, facts: Facts, *, allow: Allow, view: View
+        self, proposal: Proposal, operation: Operation, facts: Facts, *, allow: Allow
     ) -> Observation | Again:
         """Take key, budget, grant and lease, all or nothing, durably before the effect; then run."""
         if self._is_closing:
@@ -222,7 +222,7 @@ class Gate:
         spec = operation.tool.spec
         fused = spec.effect is Effect.READ and not spec.external and allow.grant is None
         event = None if fused else self._records.claimed(operation, allow, operation_id)
-        claiming = self._world.calls.claim(intent_of(operation, facts, allow, claim=claim, event=event, view=view))
+        claiming = self._world.calls.claim(intent_of(operation, facts, allow, claim=claim, event=event))
         self._ongoing.begin(operation_id)
         is_new = operation_id not in (allow.continues, proposal.stored)
         try:
@@ -251,7 +251,7 @@ class Gate:
             self._own(self._settle_cut_off(claimed, flight))
             raise
         except Exception as fault:  # noqa: BLE001 - a runner is total; if one is not, its call must not stay claimed
-            report(log, "a runner failed", fault, self._records.redactor)
+            report(log, "a runner failed", fault=fault, redactor=self._records.redactor)
             outcome = broken(claimed.operation, dispatched=flight.dispatched)
         try:
             return await self._settler.settle(claimed, outcome, flight)
@@ -362,7 +362,7 @@ class Gate:
         self._owned.discard(task)
         fault = None if task.cancelled() else task.exception()
         if fault is not None:
-            report(log, "a cut-off call could not be settled", fault, self._records.redactor)
+            report(log, "a cut-off call could not be settled", fault=fault, redactor=self._records.redactor)
 
     # --- small things -------------------------------------------------------------------------------------------------
 

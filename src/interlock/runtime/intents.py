@@ -10,32 +10,28 @@ from interlock.core.operation import Operation
 from interlock.core.redaction import Redactor
 from interlock.core.stored import seal
 from interlock.core.summary import summarize
-from interlock.core.view import View
 from interlock.ports import Claim, Intent, StoredOperation
 
 make_intent = maker(Intent)
 make_stored_operation = maker(StoredOperation)
 
 
-def intent_of(
-    operation: Operation, facts: Facts, allow: Allow, *, claim: Claim, event: Event | None, view: View
-) -> Intent:
+def intent_of(operation: Operation, facts: Facts, allow: Allow, *, claim: Claim, event: Event | None) -> Intent:
     """What the claim of an allowed operation takes. Without an event it is a read that may be held in memory."""
     spec = operation.tool.spec
     reads_run = facts.slice.reads_run and operation.caller.run is not None
-    # By position: names would cost as much again as all else here, for every call.
     return make_intent(
-        stored_of(operation, claim.operation_id, whole=operation.key is not None),
-        event,
-        facts.reservations,
-        view.epoch,
-        facts.as_of_us,
-        spec.idempotency.lifetime_s * 1_000_000,
-        spec.labels,
-        facts.run.version if reads_run else None,
-        None if allow.grant is None else allow.grant.id,
-        allow.continues,
-        event is None,
+        operation=stored_of(operation, claim.operation_id, whole=operation.key is not None),
+        event=event,
+        reservations=facts.reservations,
+        epoch=facts.epoch,
+        at_us=facts.as_of_us,
+        lifetime_us=spec.idempotency.lifetime_s * 1_000_000,
+        ceiling=spec.labels,
+        run_version=facts.run.version if reads_run else None,
+        approval=None if allow.grant is None else allow.grant.id,
+        continues=allow.continues,
+        fused=event is None,
     )
 
 
@@ -44,21 +40,21 @@ def stored_of(operation: Operation, operation_id: str, *, whole: bool) -> Stored
     caller, tool = operation.caller, operation.tool
     principal, spec = caller.principal, tool.spec
     return make_stored_operation(
-        operation_id,
-        principal.tenant,
-        spec.name,
-        spec.source,
-        spec.version,
-        tool.digest,
-        operation.digest,
-        operation.model_digest,
-        principal.id,
-        operation.call.id,
-        seal(operation) if whole else b"",
-        operation.key,
-        caller.run,
-        caller.task,
-        spec.effect.repeatable,
+        id=operation_id,
+        tenant=principal.tenant,
+        tool=spec.name,
+        source=spec.source,
+        version=spec.version,
+        spec_digest=tool.digest,
+        digest=operation.digest,
+        model_digest=operation.model_digest,
+        principal=principal.id,
+        call_id=operation.call.id,
+        sealed=seal(operation) if whole else b"",
+        key=operation.key,
+        run=caller.run,
+        task=caller.task,
+        repeatable=spec.effect.repeatable,
     )
 
 

@@ -77,19 +77,19 @@ class Looker:
         run = seen.run or (NO_RUN if caller.run is None else RunFacts(caller.run))
         resource = await self._resolved(operation) if rule is not None and rule.resolved else operation.resource
         outside = await self._outside(operation, policy) if policy.facts else NOTHING_OUTSIDE
-        # By position: fifteen names for each call are a third of what looking costs.
         return make_facts(
-            now_us,
-            policy,
-            self._settings.environment,
-            run,
-            seen.prior,
-            resource,
-            outside,
-            reservations,
-            seen.usage,
-            asked.grant,
-            now_us if asked.overdue else None,
+            as_of_us=now_us,
+            slice=policy,
+            environment=self._settings.environment,
+            run=run,
+            prior=seen.prior,
+            resource=resource,
+            outside=outside,
+            reservations=reservations,
+            usage=seen.usage,
+            grant=asked.grant,
+            deadline_us=now_us if asked.overdue else None,
+            epoch=view.epoch,
         )
 
     def _warn_of(self, policy: PolicySlice) -> None:
@@ -112,7 +112,7 @@ class Looker:
             async with asyncio.timeout(self._settings.facts_timeout_ms / 1000):
                 return await runner.resolve(operation) or operation.resource
         except Exception as fault:  # noqa: BLE001 - a host's resolver may raise anything; without attributes, what reads them denies
-            report(log, f"the resolver of {operation.spec.name} failed", fault, self._redactor)
+            report(log, f"the resolver of {operation.spec.name} failed", fault=fault, redactor=self._redactor)
             return operation.resource
 
     async def _outside(self, operation: Operation, policy: PolicySlice) -> Mapping[str, Json]:
@@ -122,5 +122,5 @@ class Looker:
             async with asyncio.timeout(self._settings.facts_timeout_ms / 1000):
                 return await self._facts.fetch(policy.facts, operation)
         except Exception as fault:  # noqa: BLE001 - a host's fact source may raise anything; a fact that is missing denies
-            report(log, f"facts for {operation.spec.name} did not arrive", fault, self._redactor)
+            report(log, f"facts for {operation.spec.name} did not arrive", fault=fault, redactor=self._redactor)
             return {}

@@ -40,7 +40,7 @@ class Settler:
         except StoreError:
             raise
         except Exception as fault:  # noqa: BLE001 - whatever a tool handed back, its call must not stay claimed
-            report(log, "what came of a call could not be put on record", fault, self._records.redactor)
+            report(log, "what came of a call could not be put on record", fault=fault, redactor=self._records.redactor)
             return await self._write(claimed, plainly(outcome), flight)
 
     async def late(
@@ -51,7 +51,9 @@ class Settler:
         try:
             event = self._records.late(operation, observe(operation, outcome, frame), redact=redact)
         except Exception as fault:  # noqa: BLE001 - whatever a tool handed back, it has to be known that its work has ended
-            report(log, "what came late of a call could not be put on record", fault, self._records.redactor)
+            report(log, "what came late could not be put on record", fault=fault, redactor=self._records.redactor)
+                log, "what came late of a call could not be put on record", fault=fault, redactor=self._records.redactor
+            )
             event = self._records.late(operation, observe(operation, plainly(outcome), frame), redact=redact)
         await self._world.recovery.work_ended(claim, event)
 

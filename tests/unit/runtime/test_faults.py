@@ -15,7 +15,7 @@ def test_the_sentence_and_the_stack_trace_are_logged_without_known_secrets(caplo
         try:
             raise ValueError("it said tok-5f1e9c27aa")
         except ValueError as fault:
-            report(logging.getLogger("interlock.test"), "tok-5f1e9c27aa failed", fault, redactor)
+            report(logging.getLogger("interlock.test"), "tok-5f1e9c27aa failed", fault=fault, redactor=redactor)
     assert "Traceback" in caplog.text
     assert "ValueError" in caplog.text
     assert "tok-5f1e9c27aa" not in caplog.text
