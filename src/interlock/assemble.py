@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Never
 
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
-from interlock.core.errors import SettingsInvalid
+from interlock.core.errors import KeyInvalid, SettingsInvalid
 from interlock.core.functions import Declaration
 from interlock.core.key_mark import KeyMark, key_mark
 from interlock.core.observation import Observation
@@ -247,7 +247,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
 
 
 async def _keys(store: MemoryStore | SqliteStore, host: Host) -> Keys:
-    """The keys of this store: those that it was first opened with, or none. Raises `SettingsInvalid`."""
+    """The keys of this store: those that it was first opened with, or none. Raises `KeyInvalid`."""
     if isinstance(store, MemoryStore):
         return host.keys or Keys.random()
     kept, file = await store.keys(), Path(f"{store.path}.key")
@@ -261,16 +261,16 @@ async def _keys(store: MemoryStore | SqliteStore, host: Host) -> Keys:
 def _restored(file: Path, kept: KeyMark) -> Keys:
     """A new key in place of a lost one would make all that was signed before look forged."""
     if not file.exists():
-        raise SettingsInvalid(f"this store was signed by the key {kept.fingerprint}; {file} is missing: restore it")
+        raise KeyInvalid(f"this store was signed by the key {kept.fingerprint}; {file} is missing: restore it")
     return read_key_file(file)
 
 
 def _refuse_other(mark: KeyMark, kept: KeyMark, *, file: Path) -> None:
     if mark.fingerprint != kept.fingerprint:
         other = f"the one at hand is {mark.fingerprint}: restore {file}"
-        raise SettingsInvalid(f"this store was signed by the key {kept.fingerprint}; {other}")
+        raise KeyInvalid(f"this store was signed by the key {kept.fingerprint}; {other}")
     if mark != kept:
-        raise SettingsInvalid(f"this store was written with another master key than the one at hand: restore {file}")
+        raise KeyInvalid(f"this store was written with another master key than the one at hand: restore {file}")
 
 
 async def _open_store(path: str, host: Host) -> MemoryStore | SqliteStore:

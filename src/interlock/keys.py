@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from interlock.core.errors import SettingsInvalid
+from interlock.core.errors import KeyInvalid
 
 KEY_BYTES = 32
 
@@ -49,7 +49,7 @@ class Keys:
 
 
 def key_file(path: Path) -> Keys:
-    """The keys in this file, made on first use and readable by the owner only. Raises `SettingsInvalid`.
+    """The keys in this file, made on first use and readable by the owner only. Raises `KeyInvalid`.
 
     Whoever has this file can sign a log that was never written: keep a copy of the fingerprint elsewhere.
     """
@@ -59,22 +59,20 @@ def key_file(path: Path) -> Keys:
     try:
         is_made = _write_new(path, f"{keys.signing.hex()}\n{keys.master.hex()}\n")
     except OSError as fault:
-        raise SettingsInvalid(f"the key file {path} cannot be made: {fault.strerror}") from fault
+        raise KeyInvalid(f"the key file {path} cannot be made: {fault.strerror}") from fault
     return keys if is_made else read_key_file(path)
 
 
 def read_key_file(path: Path) -> Keys:
-    """The keys in a file that is there. Raises `SettingsInvalid`, and makes nothing."""
+    """The keys in a file that is there. Raises `KeyInvalid`, and makes nothing."""
     try:
         signing, master = (bytes.fromhex(line) for line in path.read_text(encoding="ascii").split())
     except FileNotFoundError:
-        raise SettingsInvalid(f"the key file {path} is missing; restore it") from None
+        raise KeyInvalid(f"the key file {path} is missing; restore it") from None
     except (OSError, ValueError) as fault:
-        raise SettingsInvalid(
-            f"the key file {path} cannot be read; restore it, or move it away with its store"
-        ) from fault
+        raise KeyInvalid(f"the key file {path} cannot be read; restore it, or move it away with its store") from fault
     if len(signing) != KEY_BYTES or len(master) != KEY_BYTES:
-        raise SettingsInvalid(f"the key file {path} does not hold two keys of {KEY_BYTES} bytes")
+        raise KeyInvalid(f"the key file {path} does not hold two keys of {KEY_BYTES} bytes")
     return Keys(signing, master)
 
 

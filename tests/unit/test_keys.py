@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.core.errors import SettingsInvalid
+from interlock.core.errors import KeyInvalid
 from interlock.core.signing import public_key
 from interlock.keys import Keys, KeySigner, key_file
 
@@ -29,13 +29,13 @@ def test_keys_do_not_show_themselves() -> None:
 def test_a_broken_key_file_is_refused_and_left_as_it_is(text: str, tmp_path: Path) -> None:
     path = tmp_path / "k.key"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(SettingsInvalid):
+    with pytest.raises(KeyInvalid):
         key_file(path)
     assert path.read_text(encoding="utf-8") == text
 
 
 def test_a_key_file_that_cannot_be_made_says_why(tmp_path: Path) -> None:
-    with pytest.raises(SettingsInvalid, match="No such file"):
+    with pytest.raises(KeyInvalid, match="No such file"):
         key_file(tmp_path / "missing" / "k.key")
 
 

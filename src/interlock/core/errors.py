@@ -2,6 +2,7 @@
 
     InterlockError
     ├── SettingsInvalid        a setting that cannot be used
+    │   └── KeyInvalid         the key of a store is missing, broken or another
     ├── SpecInvalid            a tool that cannot be registered
     │   ├── SchemaInvalid      its JSON Schema is unusable, unbounded or reaches outside itself
     │   └── VersionExists      its (name, version) is published already with another digest
@@ -27,6 +28,10 @@ class InterlockError(Exception):
 
 class SettingsInvalid(InterlockError):
     """A setting has a value that cannot be used; the message names it and says what to do."""
+
+
+class KeyInvalid(SettingsInvalid):
+    """The key at hand is not the one that the store was written with, or there is none; nothing takes its place."""
 
 
 class SpecInvalid(InterlockError):

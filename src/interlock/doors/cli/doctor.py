@@ -176,7 +176,7 @@ async def _policies() -> Check:
 async def _store(project: Project) -> Check:
     """Whether the store opens and its log holds."""
     from interlock.core.chain import Break
-    from interlock.core.errors import SettingsInvalid
+    from interlock.core.errors import KeyInvalid
     from interlock.doors.cli.session import reading, working
 
     if not project.is_stored:
@@ -185,8 +185,8 @@ async def _store(project: Project) -> Check:
         async with reading() as session:
             with working("Proving the log"):
                 found = await session.gate.audit.verify()
-    except SettingsInvalid as fault:
-        return _bad("store", fault, "Do that, then look again.")
+    except KeyInvalid as fault:
+        return _bad("store", fault, "Put the key file back from a copy: the store opens with no other.")
     except Exception as fault:  # noqa: BLE001 - a store that is no store may raise whatever its driver raises
         return _bad("store", fault, "Look whether it is on a local disk, whole, and yours to write.")
     if isinstance(found, Break):

@@ -36,6 +36,7 @@ class IdAmbiguous(InterlockError):
 VERSIONED = 'Give the tool a new version, such as @tool(version="2", ...): what is published never changes.'
 
 _NEXT = {
+    "KeyInvalid": "Put the key file back from a copy: the store opens with no other.",
     "ProjectMissing": "`interlock init` makes one here; --project DIR names one that is elsewhere.",
     "ToolsInvalid": "Change what it names, then `interlock tools check`.",
     "CasesInvalid": "Change the case, then `interlock policy test`.",

@@ -109,7 +109,8 @@ def test_a_lost_key_is_not_replaced_whatever_is_asked(cli: Cli, project: Path, w
     (project / "interlock.db.key").rename(project / "away")
     for verb in (("approvals", "list"), ("audit", "fingerprint"), ("audit", "verify"), ("tools", "list")):
         ran = cli(*verb, "--json")
-        assert (ran.code, ran.document["error"]["code"]) == (1, "SETTINGS_INVALID")
+        assert (ran.code, ran.document["error"]["code"]) == (1, "KEY_INVALID")
+        assert "Put the key file back" in ran.document["error"]["next"]
         assert f"signed by the key {kept}" in ran.document["error"]["message"]
         assert not (project / "interlock.db.key").exists()
     (project / "away").rename(project / "interlock.db.key")
