@@ -92,9 +92,7 @@ async def test_of_calls_of_one_key_one_runs_and_the_others_see_it_running(
 
 
 @pytest.mark.requirement("IDEM-3")
-async def test_a_worker_that_wakes_after_it_was_replaced_writes_nothing(
-    trouble_case: Case, store: SqliteStore
-) -> None:
+async def test_a_worker_that_wakes_after_it_was_replaced_writes_nothing(trouble_case: Case, store: SqliteStore) -> None:
     assert trouble_case("DUR-03")["input"]["events"][-1] == "w1 resumes and writes"
     values = Values()
     first = await claimed(store, intent=values.intent("k"))

@@ -52,8 +52,6 @@ class Settler:
             event = self._records.late(operation, observe(operation, outcome, frame), redact=redact)
         except Exception as fault:  # noqa: BLE001 - whatever a tool handed back, it has to be known that its work has ended
             report(log, "what came late could not be put on record", fault=fault, redactor=self._records.redactor)
-                log, "what came late of a call could not be put on record", fault=fault, redactor=self._records.redactor
-            )
             event = self._records.late(operation, observe(operation, plainly(outcome), frame), redact=redact)
         await self._world.recovery.work_ended(claim, event)
 

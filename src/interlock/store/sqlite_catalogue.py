@@ -38,7 +38,14 @@ def publish(desk: Desk, *, found: tuple[Registered, ...], event: Event) -> int:
         # Guarded again one by one: the same version may come twice, with two digests.
         checked_version(each, stored=_stored(desk.db, each))
         desk.db.run(
-            "upsert_version", each.tenant, each.source, each.name, each.version, each.digest, each.state, each.spec,
+            "upsert_version",
+            each.tenant,
+            each.source,
+            each.name,
+            each.version,
+            each.digest,
+            each.state,
+            each.spec,
             each.replacement,
         )
     return _finish(desk, changed=bool(changed), event=event)

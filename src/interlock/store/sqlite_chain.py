@@ -41,8 +41,17 @@ class SqliteChain:
         first, kept = _split(event)
         sealed = None if kept is None else self._db.seal.seal(kept, context=_context(place))
         self._db.run(
-            "insert_record", place, digest, body, event.tenant, event.kind, event.at_us, event.call, event.subject,
-            first, sealed,
+            "insert_record",
+            place,
+            digest,
+            body,
+            event.tenant,
+            event.kind,
+            event.at_us,
+            event.call,
+            event.subject,
+            first,
+            sealed,
         )
         # Only now: an event that could not be written leaves the chain where it was.
         self._sequence, self._digest = sequence, digest
@@ -125,7 +134,10 @@ def _select(query: AuditQuery) -> str:
 
 def _values(query: AuditQuery) -> dict[str, str | int | None]:
     return {
-        "tenant": query.tenant, "kind": query.kind, "call": query.call, "subject": query.subject,
+        "tenant": query.tenant,
+        "kind": query.kind,
+        "call": query.call,
+        "subject": query.subject,
         "since_us": query.since_us,
     }
 

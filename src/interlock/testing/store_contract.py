@@ -18,7 +18,5 @@ from interlock.testing.store_contract_catalogue import CatalogueContract
 from interlock.testing.store_contract_recovery import RecoveryContract
 
 
-class StoreContract(
-    CallContract, BudgetContract, ApprovalContract, RecoveryContract, CatalogueContract, AuditContract
-):
+class StoreContract(CallContract, BudgetContract, ApprovalContract, RecoveryContract, CatalogueContract, AuditContract):
     """Everything that a store promises."""

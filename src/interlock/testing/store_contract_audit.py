@@ -52,7 +52,9 @@ class AuditContract(ContractTests):
     async def test_a_query_finds_what_matches_every_field(self, *, store: Store, values: Values) -> None:
         wanted = values.event(EventKind.REVEALED, subject="s")
         others = (
-            values.event(EventKind.REVEALED), values.event(subject="s"), Values("globex").event(EventKind.REVEALED),
+            values.event(EventKind.REVEALED),
+            values.event(subject="s"),
+            Values("globex").event(EventKind.REVEALED),
         )
         for event in (wanted, *others):
             await store.append(event)

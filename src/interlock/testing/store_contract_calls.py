@@ -49,7 +49,9 @@ class CallContract(ContractTests):
         assert prior is not None
         assert (prior.operation_id, prior.tool, prior.model_digest) == (intent.operation.id, "save", "e" * 64)
         assert (prior.state, prior.observation, prior.at_us) == (
-            CallState.SUCCEEDED, settlement.observation, settlement.at_us,
+            CallState.SUCCEEDED,
+            settlement.observation,
+            settlement.at_us,
         )
         assert prior.labels == SECRET
 

@@ -103,8 +103,9 @@ async def test_with_a_key_nothing_that_is_kept_whole_can_be_read_in_the_file(pat
     store = await open_store(seal=AesSeal(bytes(32), random=token_bytes))
     operation = values.operation("k", sealed=b'{"secret":"opal"}')
     asking = values.asking("other")
-    await store.ask(replace(asking, operation=replace(operation, id="waits"),
-                            approval=replace(asking.approval, summary="opal")))
+    await store.ask(
+        replace(asking, operation=replace(operation, id="waits"), approval=replace(asking.approval, summary="opal"))
+    )
     claim = await claimed(store, intent=replace(values.intent(), operation=operation))
     event = values.event(data=b"opal")
     await store.settle(replace(values.settlement(claim), observation=b'"opal"', event=event))
@@ -130,9 +131,17 @@ async def test_a_closed_store_answers_nothing_and_closes_again(open_store: Open)
     store = await open_store()
     await store.close()
     for question in (
-        store.look(values.look()), store.claim(values.read()), store.claim(values.intent()), store.epoch(),
-        store.heads(), store.records(AuditQuery()), store.usage(TENANT), store.versions(), store.open_calls(),
-        store.append(values.event()), store.approvals(TENANT),
+        store.look(values.look()),
+        store.claim(values.read()),
+        store.claim(values.intent()),
+        store.epoch(),
+        store.heads(),
+        store.records(AuditQuery()),
+        store.usage(TENANT),
+        store.versions(),
+        store.open_calls(),
+        store.append(values.event()),
+        store.approvals(TENANT),
     ):
         with pytest.raises(StoreClosed):
             await question
