@@ -130,9 +130,7 @@ class Executor:
         self, tail: Awaitable[Outcome], operation: Operation, claim: Claim, *, flight: Flight, held: Held | None
     ) -> None:
         try:
-            outcome = await tail
-            flight.goes_on = False
-            await self._late(operation, claim, outcome, redactor=flight.redactor or self._redactor)
+            await self._late(operation, claim, await tail, redactor=flight.redactor or self._redactor)
         except Exception as fault:  # noqa: BLE001 - nobody waits for this any more; the log is the last to hear of it
             report(log, "a late result could not be recorded", fault=fault, redactor=self._redactor)
         finally:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pytest
 from anyio.lowlevel import checkpoint
@@ -15,6 +15,7 @@ from interlock.core.outcome import Failed, Outcome, Produced, Succeeded, Unknown
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.ports import Attempt, Invocation, Runner
+from interlock.runners.threads import StillRunning
 from tests.gates import ALICE, code, opened, records, used
 
 MISLABELLED = Produced(labels=Labels(origins=frozenset({5})))  # type: ignore[arg-type]
@@ -27,6 +28,7 @@ class Hostile:
     outcome: Outcome | Exception
     late: Outcome | None = None
     found: Outcome | None = None
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self, invocation: Invocation) -> Attempt:
         if isinstance(self.outcome, Exception):
@@ -98,6 +100,35 @@ async def test_what_comes_late_is_on_record_whatever_it_is(gate_path: str) -> No
         await asyncio.wait(gate._executor._tails)
         assert [each["code"] for each in await records(gate, "call.late")] == ["OUTPUT_INVALID"]
         assert [each.orphaned for each in await gate.recovery.unknown(ALICE)] == [True]
+
+
+class Cut(Hostile):
+    """When it is cancelled its work goes on, and has ended before anybody comes to hear of it."""
+
+    async def run(self, invocation: Invocation) -> Attempt:
+        try:
+            self.begun.set()
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            ended = asyncio.get_running_loop().create_future()
+            ended.set_result(self.outcome)
+            raise StillRunning(ended) from None
+        return Attempt(Unknown("Lost."))
+
+
+@pytest.mark.requirement("IDEM-3", "EXEC-1")
+async def test_work_that_ends_before_its_call_is_settled_is_looked_up_all_the_same(gate_path: str) -> None:
+    done = Succeeded(b'"sent"')
+    runner = Cut(done, found=done)
+    async with run_by(gate_path, runner) as gate:
+        call = asyncio.create_task(_send(gate))
+        await runner.begun.wait()
+        call.cancel()
+        await asyncio.wait([call])
+        await asyncio.wait(gate._executor._tails)
+        assert [each["status"] for each in await records(gate, "call.late")] == ["ok"]
+        assert await gate.recovery.unknown(ALICE) == ()
+        assert (await _send(gate)).replayed
 
 
 @pytest.mark.requirement("IDEM-4", "EXEC-5")
