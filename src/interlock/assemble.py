@@ -101,7 +101,8 @@ class Gate(Walk):
         self._host = Principal(settings.tenant, "host", PrincipalKind.SERVICE, frozenset({"operator", "auditor"}))
         sight = Sight(self._looker, views=views, records=records)
         self.approvals = ApprovalDesk(self, world, records=records, sight=sight)
-        self.catalogue = Registry(world, views=views, records=records, home=settings.tenant)
+        self.health = self._executor.health
+        self.catalogue = Registry(world, views=views, records=records, home=settings.tenant, health=self.health)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
         self.recovery = RecoveryDesk(self, world, records)

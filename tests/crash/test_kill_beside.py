@@ -13,7 +13,7 @@ from tests.crash.kill_worker import Life, opened
 from tests.crash.killing import Worker, check
 from tests.simulation.world import Stage
 
-pytestmark = [pytest.mark.crash, pytest.mark.requirement("IDEM-4", "IDEM-5", "APR-4", "BUD-2", "AUD-2")]
+pytestmark = [pytest.mark.crash, pytest.mark.requirement("IDEM-4", "APR-4", "BUD-2", "AUD-2")]
 
 
 async def live_beside(folder: Path, points: Iterable[int]) -> None:

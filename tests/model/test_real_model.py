@@ -61,7 +61,7 @@ GUIDE = "# Approvals\n\nAn approval is bound to the operation digest.\n\n# Audit
 QUESTION = [{"role": "user", "content": search_sentence(DEFAULT_QUESTION)}]
 
 
-@pytest.mark.requirement("LOOP-2", "LOOP-3")
+@pytest.mark.requirement("LOOP-3")
 def test_a_whole_research_task_gets_calls_that_can_be_judged_or_runs_nothing(model: ChatModel) -> None:
     turn = model.ask(QUESTION, tools=TOOLS)
     assert_can_be_judged(turn)
@@ -83,7 +83,6 @@ def test_a_turn_that_is_cut_at_the_token_limit_runs_nothing(model: ChatModel) ->
     assert (turn.ended, turn.runnable) == (Ended.TRUNCATED, ())
 
 
-@pytest.mark.requirement("LOOP-2")
 def test_a_stream_and_a_whole_body_read_the_same(model: ChatModel) -> None:
     options = replace(model.options, stream=False)
     body = request(QUESTION, options=options, tools=TOOLS, choice=Choice.REQUIRED)
@@ -96,7 +95,6 @@ def test_a_stream_and_a_whole_body_read_the_same(model: ChatModel) -> None:
     assert streamed.usage == whole.usage
 
 
-@pytest.mark.requirement("LOOP-2")
 def test_a_history_with_broken_arguments_is_taken_only_because_they_are_replaced(model: ChatModel) -> None:
     broken = Proposed(position=0, wire_id="c1", reply_id="c1", name=SEARCH_NAME, arguments_raw="{nonsense")
     echo = assistant_echo(Turn(text="", calls=(broken,), ended=Ended.CALLS_ALLOWED))

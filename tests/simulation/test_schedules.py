@@ -28,7 +28,6 @@ def test_no_schedule_and_no_crash_breaks_a_promise(plan: Plan) -> None:
 
 @given(STALLED)
 @settings(COMMON, max_examples=50)
-@pytest.mark.requirement("IDEM-5")
 def test_a_worker_that_lost_its_lease_changes_nothing_any_more(plan: Plan) -> None:
     check(plan)
 
@@ -45,6 +44,5 @@ def test_no_schedule_of_thousands_breaks_a_promise(plan: Plan) -> None:
 @pytest.mark.timeout(1_800)
 @given(STALLED)
 @MANY
-@pytest.mark.requirement("IDEM-5")
 def test_no_lost_lease_of_thousands_changes_anything(plan: Plan) -> None:
     check(plan)

@@ -65,7 +65,7 @@ async def test_the_library_leaves_the_same_record_for_every_outcome(trouble_case
 
 
 @pytest.mark.trouble
-@pytest.mark.requirement("AUD-1", "DOOR-1")
+@pytest.mark.requirement("AUD-1")
 @pytest.mark.parametrize("outcome", ["deny", "invalid args", "unknown tool", "rejected upstream"])
 def test_the_command_line_leaves_the_same_record(
     outcome: str, trouble_case: TroubleCase, project: Path, cli: Cli

@@ -69,7 +69,7 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.requirement("DOOR-1", "DOOR-6", "APR-3")
+@pytest.mark.requirement("DOOR-6", "APR-3")
 def test_a_call_waits_somebody_else_approves_it_runs_once_and_all_of_it_is_proved(project: Path) -> None:
     assert interlock(project, *SAVE).returncode == 4
     approvals = document(project, "approvals", "list")["approvals"]

@@ -24,7 +24,7 @@ ENDED = {
 }
 
 
-@pytest.mark.requirement("LOOP-2", "LOOP-3")
+@pytest.mark.requirement("LOOP-3")
 def test_every_recorded_response_reads_as_the_corpus_says(wire_corpus: Path) -> None:
     cases = list(chat_cases(wire_corpus))
     assert len(cases) >= 35
@@ -37,7 +37,6 @@ def test_every_recorded_response_reads_as_the_corpus_says(wire_corpus: Path) -> 
     assert wrong == {}
 
 
-@pytest.mark.requirement("LOOP-2")
 @pytest.mark.parametrize("size", [1, 7])
 def test_the_size_of_the_pieces_of_a_stream_changes_nothing(wire_corpus: Path, size: int) -> None:
     for case in chat_cases(wire_corpus):
@@ -59,7 +58,6 @@ def test_a_stream_cut_at_any_byte_before_its_end_never_changes_what_runs(wire_co
             assert cut in ([], whole), (case["id"], end)
 
 
-@pytest.mark.requirement("LOOP-2")
 def test_every_turn_with_calls_goes_back_as_a_history_that_servers_take(wire_corpus: Path) -> None:
     for case in chat_cases(wire_corpus):
         turn = read(case, (wire_corpus / case["file"]).read_bytes())
@@ -73,7 +71,6 @@ def test_every_turn_with_calls_goes_back_as_a_history_that_servers_take(wire_cor
             assert isinstance(json.loads(call["function"]["arguments"]), dict), case["id"]
 
 
-@pytest.mark.requirement("LOOP-2")
 def test_reasoning_goes_back_with_the_calls_that_it_led_to(wire_corpus: Path) -> None:
     body = (wire_corpus / "openai-chat/deepseek-thinking-parallel.json").read_bytes()
     sent = json.loads(body)["choices"][0]["message"]

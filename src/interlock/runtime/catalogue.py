@@ -16,6 +16,7 @@ from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
 from interlock.core.tool_compile import compile_tool
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
+from interlock.runtime.health import Health
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
@@ -37,8 +38,9 @@ class Registry:
     Shared tools, and those of other tenants, take an operator of the installation's own tenant, `home`.
     """
 
-    def __init__(self, world: World, *, views: Views, records: Records, home: str) -> None:
+    def __init__(self, world: World, *, views: Views, records: Records, home: str, health: Health) -> None:
         self._world = world
+        self._health = health
         self._home = home
         self._views = views
         self._records = records
@@ -99,10 +101,11 @@ class Registry:
         return tuple(each for each in versions if each.name == name and each.tenant in (tenant, SHARED))
 
     def visible(self, caller: Caller) -> tuple[Tool, ...]:
-        """The tools that this caller may see: all but those that policy never lets it call."""
+        """The tools to offer this caller: those that policy may let it call and that work at present."""
         view = self._views.current
         names = frozenset(view.visible(caller))
-        return tuple(tool for tool in view.catalogue.of(caller.principal.tenant) if tool.spec.name in names)
+        tools = view.catalogue.of(caller.principal.tenant)
+        return tuple(tool for tool in tools if tool.spec.name in names and not self._health.withheld(tool.spec))
 
     async def move(
         self, name: str, state: Lifecycle, *, version: str | None = None, by: Principal, reason: str

@@ -16,7 +16,6 @@ def opened(now_s: float) -> Breaker:
     return breaker
 
 
-@pytest.mark.requirement("EXEC-3")
 def test_it_opens_after_failures_in_a_row_and_says_for_how_long() -> None:
     assert CLOSED.failed(0, RULE).failed(0, RULE).asked(0)[1] is None
     assert CLOSED.failed(0, RULE).failed(0, RULE).succeeded().failed(0, RULE).asked(0)[1] is None
@@ -25,7 +24,6 @@ def test_it_opens_after_failures_in_a_row_and_says_for_how_long() -> None:
     assert breaker.asked(104.0) == (breaker, 6.0)
 
 
-@pytest.mark.requirement("EXEC-3")
 def test_after_its_rest_exactly_one_call_probes() -> None:
     probing, wait_s = opened(100.0).asked(110.0)
     assert (probing.state, wait_s) == (BreakerState.HALF_OPEN, None)

@@ -160,7 +160,6 @@ def test_secrets_in_what_went_wrong_are_masked(outcome: Outcome) -> None:
     assert SECRET not in error.message
 
 
-@pytest.mark.requirement("OBS-4")
 @settings(deadline=None)
 @given(st.text(min_size=60), st.integers(40, 120))
 def test_a_result_over_the_limit_is_cut_to_valid_json_within_it(text: str, limit: int) -> None:
@@ -179,7 +178,6 @@ def test_a_result_over_the_limit_is_cut_to_valid_json_within_it(text: str, limit
         assert full.decode().startswith(str(cut["head"]))
 
 
-@pytest.mark.requirement("OBS-4")
 def test_a_result_that_just_fits_is_whole() -> None:
     data = canonical({"text": "x" * 50})
     assert seen(Succeeded(data), tool(output_bytes_max=len(data))).truncated is None

@@ -11,17 +11,14 @@ from interlock.models.names import spell
 ALLOWED = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 
-@pytest.mark.requirement("TOOL-7")
 def test_a_name_that_fits_is_sent_as_it_is() -> None:
     assert spell(["save_draft", "a-b"]).to_wire == {"save_draft": "save_draft", "a-b": "a-b"}
 
 
-@pytest.mark.requirement("TOOL-7")
 def test_a_name_with_foreign_characters_stays_readable() -> None:
     assert spell(["files.read"]).to_wire["files.read"].startswith("files_read_")
 
 
-@pytest.mark.requirement("TOOL-7")
 def test_names_that_differ_only_in_foreign_characters_or_far_at_the_end_stay_apart() -> None:
     names = ["a.b", "a/b", "a_b", "x" * 65, "x" * 66]
     spelling = spell(names)

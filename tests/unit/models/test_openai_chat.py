@@ -29,7 +29,7 @@ JSON_TREES = st.recursive(
 FIELDS = ["choices", "delta", "message", "tool_calls", "function", "function_call", "custom", "id", "index", "content"]
 
 
-@pytest.mark.requirement("TOOL-4", "TOOL-7")
+@pytest.mark.requirement("TOOL-4")
 def test_a_declaration_holds_the_name_the_description_and_the_schema_and_nothing_else() -> None:
     tools = declarations([("search", "Search documents.", SCHEMA)], names=spell(["search"]))
     assert tools == [
@@ -40,7 +40,6 @@ def test_a_declaration_holds_the_name_the_description_and_the_schema_and_nothing
     ]
 
 
-@pytest.mark.requirement("TOOL-7")
 def test_a_name_that_the_dialect_does_not_allow_is_declared_under_its_spelling() -> None:
     names = spell(["files.read"])
     (tool,) = declarations([("files.read", "", SCHEMA)], names=names)
@@ -49,14 +48,12 @@ def test_a_name_that_the_dialect_does_not_allow_is_declared_under_its_spelling()
     assert names.original(function["name"]) == "files.read"
 
 
-@pytest.mark.requirement("TOOL-7")
 def test_more_tools_than_the_dialect_takes_are_a_fault_of_the_caller() -> None:
     many = [f"tool_{number}" for number in range(129)]
     with pytest.raises(ValueError, match="at most 128"):
         declarations([(name, "", SCHEMA) for name in many], names=spell(many))
 
 
-@pytest.mark.requirement("LOOP-2")
 def test_a_request_says_what_was_asked_for() -> None:
     tools = declarations([("search", "", SCHEMA)], names=spell(["search"]))
     body = request([{"role": "user", "content": "hi"}], options=OPTIONS, tools=tools, choice=Choice.REQUIRED)
@@ -71,19 +68,16 @@ def test_a_request_says_what_was_asked_for() -> None:
     }
 
 
-@pytest.mark.requirement("LOOP-2")
 def test_a_request_without_tools_says_nothing_about_tools() -> None:
     assert set(request([], options=Options(model="m", tokens_max=1))) == {"model", "messages", "max_tokens"}
 
 
-@pytest.mark.requirement("LOOP-2")
 def test_a_streamed_request_asks_for_the_usage() -> None:
     body = request([], options=Options(model="m", tokens_max=1, stream=True, tokens_field="max_completion_tokens"))
     assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
     assert body["max_completion_tokens"] == 1
 
 
-@pytest.mark.requirement("LOOP-2")
 @pytest.mark.parametrize("raw", ['{"query": ', "", "[1]", '{"a": NaN}', '"{}"', "[" * 100_000])
 def test_broken_arguments_are_replaced_in_the_history_and_nowhere_else(raw: str) -> None:
     turn = read_response(body_of({"content": "x", "tool_calls": [call_of(arguments=raw)]}))
@@ -91,7 +85,6 @@ def test_broken_arguments_are_replaced_in_the_history_and_nowhere_else(raw: str)
     assert turn.calls[0].arguments_raw == raw
 
 
-@pytest.mark.requirement("LOOP-2")
 def test_signatures_go_back_where_they_came_from() -> None:
     signature = {"google": {"thought_signature": "c2ln"}}
     sent = call_of() | {"extra_content": signature}
@@ -104,7 +97,6 @@ def test_signatures_go_back_where_they_came_from() -> None:
     }
 
 
-@pytest.mark.requirement("LOOP-2")
 def test_reasoning_that_came_in_pieces_goes_back_whole() -> None:
     deltas: list[dict[str, object]] = [
         {"reasoning_content": "be", "reasoning_details": [1]},

@@ -60,7 +60,7 @@ async def describe(
     }
 
 
-@pytest.mark.requirement("EXEC-8", "TOOL-6")
+@pytest.mark.requirement("EXEC-8")
 async def test_a_handler_gets_typed_arguments_and_its_context() -> None:
     invocation = invocation_of(describe, {"name": "x", "size": {"width": 2**60}}, secrets={"token": "s3cret!"})
     attempt = await runner_of(describe).run(invocation)
@@ -86,7 +86,7 @@ async def test_a_handler_cannot_change_the_frozen_arguments() -> None:
     assert invocation.operation.arguments == b'{"items":[1,2]}'
 
 
-@pytest.mark.requirement("OBS-1", "EXEC-9")
+@pytest.mark.requirement("OBS-1")
 async def test_a_result_carries_what_the_handler_knows_of_it() -> None:
     labels = Labels(Confidentiality.INTERNAL)
     source = Source("doc:1", line_first=3)

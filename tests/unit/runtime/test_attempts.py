@@ -148,7 +148,6 @@ async def test_nothing_is_started_after_the_deadline() -> None:
     assert runner.seen == []
 
 
-@pytest.mark.requirement("EXEC-3")
 async def test_an_open_breaker_refuses_with_a_time_and_nothing_runs() -> None:
     health = Health(clock=LoopClock(), rule=BreakerRule(failures_max=2, rest_s=10.0))
     runner, invocation = Scripted([BUSY, BUSY, OK]), invocation_of(tool_of(Effect.READ), {"word": "x"})

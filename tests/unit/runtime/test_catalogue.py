@@ -12,6 +12,7 @@ from interlock.core.errors import ActRefused, PolicyInvalid, SpecInvalid, ToolUn
 from interlock.core.journal import AuditQuery
 from interlock.core.tool import SHARED
 from interlock.runtime.catalogue import MOVES
+from interlock.runtime.health import HealthState
 from tests.gates import ALICE, ALL, OPERATOR, READS, AnyTool, Shelf, code, opened, records, save, search
 
 
@@ -135,7 +136,6 @@ async def test_a_listing_shows_what_the_same_policy_lets_be_called_in_this_envir
             assert (code(await gate.call(search(), principal=ALICE)) == "ok") is bool(seen)
 
 
-@pytest.mark.requirement("LOOP-7")
 async def test_freezing_a_name_stops_every_version_in_every_process_in_one_change(tmp_path: Path) -> None:
     path, one, two = str(tmp_path / "gate.db"), search_of("one"), search_of("two", version="2")
     async with opened(path, [one]) as old, opened(path, [two], None) as new:
@@ -152,7 +152,6 @@ async def test_freezing_a_name_stops_every_version_in_every_process_in_one_chang
         assert [each["version"] for each in record["versions"]] == ["1", "2"]
 
 
-@pytest.mark.requirement("LOOP-7")
 async def test_releasing_a_frozen_name_opens_nothing_that_was_quarantined(gate_path: str) -> None:
     versions = [search_of(each, version=each) for each in ("1", "2", "3")]
     async with opened(gate_path, versions) as gate:
@@ -194,3 +193,13 @@ async def test_an_operator_acts_on_what_is_its_tenants_own_and_its_log_says_whos
         assert [each.kind for each in theirs] == ["tool.registered", "policy.saved", "tool.moved"]
         saved = (await records(gate, "policy.saved"))[-1]
         assert [(each["tenant"], each["name"]) for each in saved["policies"]] == [("globex", "own"), ("*", "test")]
+
+
+async def test_a_tool_that_does_not_work_is_not_offered_until_it_does() -> None:
+    async with opened(":memory:", Shelf().tools) as gate:
+        offered = {tool.spec.name for tool in gate.catalogue.visible(Caller(ALICE))}
+        spec = gate.catalogue.get("search").spec
+        gate.health.set(spec.tenant, spec.name, state=HealthState.MAINTENANCE)
+        assert {tool.spec.name for tool in gate.catalogue.visible(Caller(ALICE))} == offered - {"search"}
+        gate.health.set(spec.tenant, spec.name, state=HealthState.HEALTHY)
+        assert {tool.spec.name for tool in gate.catalogue.visible(Caller(ALICE))} == offered

@@ -139,7 +139,6 @@ async def test_only_what_may_be_repeated_is_tried_again(effect: str, runs: int, 
     assert len({key for key, _ in keys}) == 1
 
 
-@pytest.mark.requirement("EXEC-3")
 async def test_a_tool_that_keeps_failing_is_not_called_for_a_while_and_says_for_how_long() -> None:
     runs: list[int] = []
 

@@ -46,7 +46,6 @@ def health(watch: Watch) -> Health:
     return Health(clock=watch, rule=BreakerRule(failures_max=2, rest_s=10.0))
 
 
-@pytest.mark.requirement("EXEC-3")
 def test_failures_of_one_endpoint_close_it_and_no_other(health: Health, watch: Watch) -> None:
     other = look_up.spec(tenant="acme")
     for _ in range(2):
@@ -65,7 +64,6 @@ def test_failures_of_one_endpoint_close_it_and_no_other(health: Health, watch: W
     assert list(health.breakers()) == []
 
 
-@pytest.mark.requirement("EXEC-3")
 @pytest.mark.parametrize("state", [HealthState.MAINTENANCE, HealthState.QUOTA_SPENT])
 def test_an_operator_can_close_a_tool_for_a_time(health: Health, watch: Watch, state: HealthState) -> None:
     health.set(SHARED, "look_up", state=state, for_s=30.0)

@@ -160,7 +160,6 @@ async def test_counters_survive_a_restart(open_store: Open) -> None:
     assert before == ((SCOPE, Usage(Amounts(calls=3))),)
 
 
-@pytest.mark.requirement("SCALE-3")
 async def test_a_program_that_writes_beside_it_does_not_make_it_lose_what_it_holds(
     path: Path, open_store: Open
 ) -> None:

@@ -42,7 +42,6 @@ def test_chains_are_read_in_the_order_of_their_names(desk: Desk) -> None:
     assert [each.record.sequence for each in rest] == [2]
 
 
-@pytest.mark.requirement("SCALE-3")
 @pytest.mark.parametrize("query", [AuditQuery(call="c"), AuditQuery(subject="s"), AuditQuery()])
 def test_a_query_never_scans_what_it_does_not_want(desk: Desk, query: AuditQuery) -> None:
     name = sqlite_chain._select(query)

@@ -16,7 +16,7 @@ def last_record(cli: Cli) -> dict[str, object]:
     return record
 
 
-@pytest.mark.requirement("DOOR-1", "AUD-1")
+@pytest.mark.requirement("AUD-1")
 def test_a_call_is_on_record_with_the_door_the_principal_and_who_sat_there(cli: Cli, project: Path) -> None:
     ran = cli("call", "read_note", '{"title": "hello"}', "--json")
     assert (ran.code, ran.document["status"], ran.document["data"]) == (0, "ok", None)
@@ -43,7 +43,6 @@ def test_a_waiting_call_ends_with_4_and_names_its_approval(cli: Cli, project: Pa
     assert f"interlock approvals approve {approval} --as ID --run" in ran.out
 
 
-@pytest.mark.requirement("DOOR-1")
 def test_who_is_chosen_by_as_has_their_own_rights_only(cli: Cli, project: Path) -> None:
     ran = cli("call", "read_note", '{"title": "hello"}', "--as", "second", "--json")
     assert ran.code == 3
