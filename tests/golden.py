@@ -1,7 +1,7 @@
 """Golden files: what a reviewer should see change, kept as text in `tests/golden/`.
 
 `check_golden("refusals.txt", text)` compares; `INTERLOCK_GOLDEN=update scripts/test PATH` rewrites, and the
-change shows in the diff of the commit.
+change shows in the diff of the commit. No test stands in that folder: pytest would import it in place of this file.
 """
 
 import difflib

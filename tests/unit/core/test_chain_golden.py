@@ -5,7 +5,6 @@ Where one of these fails, the code is wrong, not the golden file; a new format g
 
 import json
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,8 +16,9 @@ from interlock.core.export import verify_export
 from interlock.core.export_lines import Shown
 from interlock.core.signing import fingerprint, is_signed
 from tests.audit_samples import KEY, build_log, export
+from tests.golden import FOLDER
 
-GOLDEN: dict[str, Any] = json.loads(Path(__file__).with_name("chain.json").read_text(encoding="utf-8"))
+GOLDEN: dict[str, Any] = json.loads((FOLDER / "chain.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.requirement("AUD-2")
