@@ -31,9 +31,7 @@ from screen import Screen
 from session import Session, task_of
 from what_if import what_if
 
-from interlock import ApprovalState, Gate, Host, InterlockError, Observation, Status
-from interlock.core.signing import fingerprint
-from interlock.keys import KeySigner, key_file
+from interlock import ApprovalState, Gate, InterlockError, Observation, Status
 
 HERE: Final = Path(__file__).resolve().parent
 PROJECT: Final = HERE.parents[1]
@@ -110,16 +108,14 @@ async def demonstrate(options: Options, screen: Screen) -> int:
     docs = (options.docs or PROJECT).resolve()
     started_us = time.time_ns() // 1_000
     store = home / "interlock.db"
-    keys = key_file(home / "interlock.db.key")
     with open_library(docs, only=() if options.docs else PROJECT_DOCS) as library:
         tools = research_tools(library, drafts=home / "drafts")
-        async with Gate.open(store, tools=tools, policies=HERE / "policies", host=Host(keys=keys)) as gate:
+        async with Gate.open(store, tools=tools, policies=HERE / "policies") as gate:
             session = Session(gate, screen, task_of(options.question, docs=docs), options.question, home)
             _introduce(session, library, docs=docs)
             await _tell_reconciled(session, since_us=started_us)
             code = await _do(session, options, library)
-            mark = fingerprint(KeySigner(keys.signing).public_key())
-            return code if await ending(session, home=home, fingerprint=mark) else FAILED
+            return code if await ending(session, home=home, fingerprint=gate.audit.fingerprint()) else FAILED
 
 
 async def _do(session: Session, options: Options, library: Library) -> int:
