@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import apsw
 import pytest
@@ -17,6 +18,7 @@ from tests.walk.scripted_model import KEY, ScriptedModel, scripted_model
 MAIN = Path(__file__).resolve().parents[2] / "examples" / "research-agent" / "main.py"
 SEARCH = ("search_documents", '{"query": "approvals bound"}')
 SAVE = ("save_draft", '{"draft_id": "approvals-bound", "passages": [2, 1]}')
+ENDS_WITHIN_S = 50
 GUIDE = (
     """# Approvals
 
@@ -113,7 +115,10 @@ def test_a_model_that_does_not_get_there_fails_the_task_with_everything_on_recor
     with scripted_model(*[[("serch", "{}")]] * 9) as model:
         ended = run(folder, "--yes", model=model)
     assert ended.returncode == 1
-    assert "FAILED      The model did not find two passages in 4 turns. Nothing was done in its place" in ended.stdout
+    assert (
+        "FAILED      The model did not find the two passages that a draft needs in 4 turns. Nothing was done in its place"
+        in ended.stdout
+    )
     assert "refused     4" in ended.stdout
     assert "audit verified: " in ended.stdout
     assert drafts(folder) == []
@@ -139,7 +144,7 @@ def test_without_anyone_to_approve_it_waits_and_a_later_start_saves_what_was_sto
 @pytest.mark.requirement("APR-3")
 @pytest.mark.parametrize(
     ("said", "code", "shows"),
-    [("yes", 0, "APPROVED    by bob"), ("maybe", 1, "DECLINED"), ("", 4, "It goes on waiting")],
+    [("yes", 0, "APPROVED    by bob"), ("maybe\nno", 1, "DECLINED"), ("", 4, "It goes on waiting")],
 )
 def test_at_a_terminal_only_a_clear_yes_of_the_second_person_saves(
     folder: Path, willing: ScriptedModel, said: str, code: int, shows: str
@@ -156,8 +161,8 @@ def test_at_a_terminal_only_a_clear_yes_of_the_second_person_saves(
     ("module", "function", "after", "says"),
     [
         ("session", "show", True, "EXECUTED    search_documents"),
-        ("review", "review", False, "CONTINUES   an earlier start proposed to save: pending"),
-        ("review", "resume", False, "CONTINUES   an earlier start proposed to save: granted"),
+        ("review", "review", False, "CONTINUES   an earlier start proposed a draft, which waits for approval"),
+        ("review", "resume", False, "CONTINUES   an earlier start proposed a draft, which was approved"),
         ("research_tools", "write_draft_atomically", False, "RECONCILED  save_draft: no draft is on disk"),
         ("research_tools", "write_draft_atomically", True, "RECONCILED  save_draft: the draft is on disk"),
     ],
@@ -312,6 +317,8 @@ def at_a_terminal(folder: Path, said: str | None, *, model: ScriptedModel) -> tu
         stderr=theirs,
     ) as running:
         os.close(theirs)
+        overdue = Timer(ENDS_WITHIN_S, running.kill)
+        overdue.start()
         output = b""
         answered = False
         while piece := _read(ours):
@@ -319,6 +326,7 @@ def at_a_terminal(folder: Path, said: str | None, *, model: ScriptedModel) -> tu
             if not answered and b"decide later) >" in output:
                 answered = True
                 running.send_signal(signal.SIGINT) if said is None else os.write(ours, f"{said}\n".encode())
+    overdue.cancel()
     os.close(ours)
     return output.decode().replace("\r\n", "\n"), running.returncode
 
