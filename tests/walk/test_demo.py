@@ -115,10 +115,7 @@ def test_a_model_that_does_not_get_there_fails_the_task_with_everything_on_recor
     with scripted_model(*[[("serch", "{}")]] * 9) as model:
         ended = run(folder, "--yes", model=model)
     assert ended.returncode == 1
-    assert (
-        "FAILED      The model did not find the two passages that a draft needs in 4 turns. Nothing was done in its place"
-        in ended.stdout
-    )
+    assert "FAILED      The model did not find the two passages that a draft needs in 4 turns." in ended.stdout
     assert "refused     4" in ended.stdout
     assert "audit verified: " in ended.stdout
     assert drafts(folder) == []
