@@ -77,7 +77,7 @@ async def opened(folder: Path, *, on_commit: CommitObserver | None = None) -> As
     """A gate on the store in this folder, with what a process does when it starts and when it ends."""
     store = await SqliteStore.open(folder / "interlock.db", chain="main", on_commit=on_commit)
     try:
-        gate = _wired(Gate, store, Settings(limits=LIMITS, tenant=TENANT, deadline_ms=20_000), host=Host(), keys=KEYS)
+        gate = _wired(Gate, store, Settings(limits=LIMITS, tenant=TENANT, deadline_ms=8_000), host=Host(), keys=KEYS)
         _, sources = await store.policies()
         await gate.begin(TOOLS, None if sources else policies())
         try:

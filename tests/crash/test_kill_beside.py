@@ -41,11 +41,13 @@ async def die_in_pairs(folder: Path, points: Iterable[int]) -> None:
     await check(folder)
 
 
+@pytest.mark.timeout(180)  # what a killed neighbour held of a limit is waited for to the deadline
 async def test_a_process_goes_on_beside_one_that_is_killed_and_takes_its_calls_over(tmp_path: Path) -> None:
     await live_beside(tmp_path, range(12, 60, 12))
     await check(tmp_path)
 
 
+@pytest.mark.timeout(180)
 async def test_of_two_processes_one_may_be_killed_at_any_durable_point(tmp_path: Path) -> None:
     await die_in_pairs(tmp_path, range(3, 60, 16))
 
