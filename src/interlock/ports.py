@@ -209,13 +209,17 @@ class Approvals(Protocol):
 
 @frozen
 class OpenCall:
-    """A call as recovery finds it. `orphaned`: nobody is at work on it, be it that its worker is gone or has ended."""
+    """A call as recovery finds it. `orphaned`: nobody is at work on it, be it that its worker is gone or has ended.
+
+    `taken_over`: whoever claimed it first has lost it since.
+    """
 
     operation: StoredOperation
     state: CallState
     fence: int
     claimed_at_us: int
     orphaned: bool
+    taken_over: bool
     observation: bytes | None = None
 
 

@@ -54,6 +54,7 @@ class Stretch:
                 self._look_at_peace(self.proposed[before:])
             self.store.abandon()
             self.world.running.clear()
+        self.simulation.calm()
         left = self.simulation.run(self._end)
         assert isinstance(left, Left)
         return left

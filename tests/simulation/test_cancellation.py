@@ -10,7 +10,9 @@ import pytest
 from interlock import Gate, ToolCall
 from interlock.core.effect import CallState
 from interlock.core.journal import AuditQuery, EventKind
-from tests.simulation.people import ALICE, APPROVERS, HOST, policies
+from interlock.ports import Claim
+from interlock.testing.store_values import Values
+from tests.simulation.people import ALICE, APPROVERS, HOST, TENANT, policies
 from tests.simulation.plan import LIMITS, Plan
 from tests.simulation.play import Stretch, at_once
 from tests.simulation.verdict import verdict
@@ -58,6 +60,12 @@ async def ask_for_it(cut: Cut, gate: Gate, *, step: int) -> bool:
     return await cut.cut(call(gate, "remove"), step=step)
 
 
+async def ask_for_it_again(cut: Cut, gate: Gate, *, step: int) -> bool:
+    other = ToolCall("another-call", "remove", {"name": "x", "how": 0})
+    await gate.call(other, principal=ALICE, task="task")
+    return await cut.cut(call(gate, "remove"), step=step)
+
+
 async def call_what_is_forbidden_elsewhere(cut: Cut, gate: Gate, *, step: int) -> bool:
     async with cut.opened() as other:
         await other.policies.save(policies("post"), by=HOST)
@@ -90,6 +98,7 @@ SCENES: Mapping[str, tuple[Scene, tuple[Mood, ...]]] = {
     "a call that fails": (call_it, (Mood.BUSY,)),
     "a read": (read_it, ()),
     "a question": (ask_for_it, ()),
+    "a question that waits already": (ask_for_it_again, ()),
     "a call that was forbidden elsewhere": (call_what_is_forbidden_elsewhere, ()),
     "a call that was permitted elsewhere": (call_what_is_permitted_elsewhere, ()),
     "a resumed approval": (resume_it, ()),
@@ -121,3 +130,32 @@ def cut_at(scene: Scene, moods: tuple[Mood, ...], *, step: int) -> bool:
     left = cut.play()
     assert verdict(cut.facts(), left) == []
     return was_cut
+
+
+class Robbed(Cut):
+    """A process that loses its call to another just when, cancelled, it looks whether it has claimed it."""
+
+    taken: Claim | None = None
+
+    def _watch(self, step: str) -> None:
+        super()._watch(step)
+        if step == "before find":
+            self.store.abandon()
+            found = at_once(self.store.open_calls)[0]
+            self.taken = at_once(lambda: self.store.take_over(found, Values().event(EventKind.TAKEN_OVER)))
+
+
+@pytest.mark.requirement("IDEM-5")
+@pytest.mark.parametrize("tool", ["peek", "post"])
+def test_a_cancelled_call_that_another_has_taken_over_is_not_settled_by_who_lost_it(tool: str) -> None:
+    robbed = Robbed(Plan(1, (), (), LIMITS["none"]))
+
+    async def live() -> None:
+        async with robbed.opened() as gate:
+            await robbed.cut(call(gate, tool), step=4)
+
+    robbed.simulation.run(live)
+    assert robbed.taken is not None
+    now = at_once(lambda: robbed.store.find(TENANT, robbed.taken.operation_id))
+    assert now is not None
+    assert (now.state, now.fence) == (CallState.CLAIMED, robbed.taken.fence)

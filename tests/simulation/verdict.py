@@ -15,7 +15,7 @@ from interlock.core.budget import ScopeKey, ScopeKind, Usage
 from interlock.core.chain import Break
 from interlock.core.effect import CallState
 from interlock.core.journal import RECORD, AuditRecord, EventKind
-from interlock.ports import OpenCall, StoredOperation
+from interlock.ports import OpenCall
 from tests.simulation.people import forbids
 from tests.simulation.world import COST, ONCE
 
@@ -122,22 +122,27 @@ def _open(left: Left) -> Iterator[str]:
 
 
 def _holds(left: Left) -> Iterator[str]:
-    """Only what is unknown holds budget: a first try its declared cost, a repeat what it spent beside that."""
+    """Only what is unknown holds budget: a first try its declared cost, a repeat what it spent beside that.
+
+    It is held where the last try was made: a repeat may come from another run than the first.
+    """
+    last_try = {record.subject: fields for record, fields in left.said if record.kind == EventKind.CLAIMED}
+    tries = [last_try[call.operation.id] for call in left.open]
     for scope, usage in left.usage:
-        unknown = [call.operation for call in left.open if _counts(call.operation, scope)]
-        cost = sum(COST[each.tool] for each in unknown)
+        unknown = [each for each in tries if _counts(each, scope)]
+        cost = sum(COST[each["tool"]] for each in unknown)
         held = usage.held
         is_paid = held.cost_micros <= cost <= held.cost_micros + usage.used.cost_micros
         if held.concurrent or held.calls > len(unknown) or (scope.window_us == 0 and not is_paid):
-            yield f"{scope} holds {held}, but unknown are {[each.tool for each in unknown]}"
+            yield f"{scope} holds {held}, but unknown are {[each['tool'] for each in unknown]}"
 
 
-def _counts(operation: StoredOperation, scope: ScopeKey) -> bool:
-    """Whether a call counts in a scope. A task counts only the calls without a run."""
+def _counts(claimed: Mapping[str, Any], scope: ScopeKey) -> bool:
+    """Whether a claim counts in a scope. A task counts only the calls without a run."""
     if scope.kind not in SCOPED:
         return True
-    named = getattr(operation, SCOPED[scope.kind]) == scope.id
-    return named and (scope.kind is not ScopeKind.TASK or operation.run is None)
+    named = claimed[SCOPED[scope.kind]] == scope.id
+    return bool(named and (scope.kind is not ScopeKind.TASK or claimed["run"] is None))
 
 
 def _grants(facts: Facts, left: Left) -> Iterator[str]:

@@ -203,7 +203,7 @@ class Gate:
                     return Again.WAITED
                 return await self._ends.refuse(proposal, replace(decision, operation=operation, tool=operation.tool))
             case Ask():
-                return await self._ends.ask(proposal, operation, facts, ask=decision)
+                return await self.see_through(self._ends.ask(proposal, operation, facts, ask=decision))
             case Replay():
                 return await self._ends.replay(operation, decision)
             case _:
@@ -324,10 +324,11 @@ class Gate:
         return Found(outcome, seen, to_bytes(seen), spent)
 
     async def _written(self, claim: Claim) -> Claim | NotClaimed:
-        """Whether the claim of a new operation was written; nobody else claims the same one."""
+        """Whether the claim of a new operation was written and is still ours; nobody else claims the same one."""
         found = await self._world.recovery.find(claim.tenant, claim.operation_id)
-        is_held = found is not None and found.state is CallState.CLAIMED
-        return replace(claim, fence=found.fence) if found is not None and is_held else NotClaimed.KEY
+        if found is None or found.taken_over or found.state is not CallState.CLAIMED:
+            return NotClaimed.KEY
+        return replace(claim, fence=found.fence)
 
     async def _before(self, proposal: Proposal, wait: Awaitable[T]) -> T:
         """Wait for what comes before anything is written; a call that is cancelled meanwhile leaves its record too."""

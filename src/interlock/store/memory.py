@@ -395,4 +395,6 @@ class MemoryStore:
 
 def _open_call(call: _Call) -> OpenCall:
     orphaned = not call.state.is_final and not call.at_work
-    return OpenCall(call.operation, call.state, call.fence, call.at_us, orphaned, call.observation)
+    return OpenCall(
+        call.operation, call.state, call.fence, call.at_us, orphaned, call.fence != FIRST_FENCE, call.observation
+    )

@@ -21,7 +21,7 @@ def find(desk: Desk, *, place: Place) -> OpenCall | None:
     """One call, wherever it stands."""
     intent = desk.fused.get(place)
     if intent is not None:
-        return OpenCall(intent.operation, CallState.CLAIMED, FIRST_FENCE, intent.at_us, orphaned=False)
+        return OpenCall(intent.operation, CallState.CLAIMED, FIRST_FENCE, intent.at_us, orphaned=False, taken_over=False)
     row = desk.db.one("select_call", *place)
     return None if row is None else _open_call(desk.db, row=row, presence=desk.presence)
 
@@ -101,4 +101,4 @@ def _open_call(db: Db, *, row: Row, presence: Presence) -> OpenCall:
     state = CallState(name)
     orphaned = not state.is_final and not presence.is_alive(owner)
     observation = open_sealed(db, place=place, sealed=observation_sealed)
-    return OpenCall(operation, state, fence, at_us, orphaned, observation)
+    return OpenCall(operation, state, fence, at_us, orphaned, fence != FIRST_FENCE, observation)

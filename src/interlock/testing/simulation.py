@@ -113,6 +113,10 @@ class Simulation:
         finally:
             _drop(loop)
 
+    def calm(self) -> None:
+        """From now on no time passes while somebody could take a step: nothing times out that could go on."""
+        self._haste = 0.0
+
     async def step(self, name: str) -> None:
         """Wait for one's turn. A crash at this step leaves what comes after it undone."""
         turn = asyncio.get_running_loop().create_future()
