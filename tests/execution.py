@@ -101,5 +101,5 @@ def runner_of(*tools: Declared[..., Any], redactor: Redactor = PLAIN) -> PythonR
     """A runner that those tools are bound to."""
     runner = PythonRunner(redactor=redactor)
     for each in tools:
-        runner.bind(each.spec(), functions=each.functions)
+        runner.bind(each.spec(), code=each.functions)
     return runner

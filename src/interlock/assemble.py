@@ -24,6 +24,7 @@ from interlock.core.tool import ToolSpec
 from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
 from interlock.ports import Clock, Entropy, FactSource, Principals, Secrets, Signer
+from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.python import PythonRunner
 from interlock.runners.threads import Threads
 from interlock.runtime.approvals import ApprovalDesk
@@ -93,10 +94,10 @@ class Gate(Walk):
     """
 
     def __init__(
-        self, world: World, settings: Settings, *, views: Views, records: Records, python: PythonRunner
+        self, world: World, settings: Settings, *, views: Views, records: Records, runners: RunnersByKind
     ) -> None:
         super().__init__(world, settings, views=views, records=records)
-        self._python = python
+        self._runners = runners
         self._loop = asyncio.get_running_loop()
         self._host = Principal(settings.tenant, "host", PrincipalKind.SERVICE, frozenset({"operator", "auditor"}))
         sight = Sight(self._looker, views=views, records=records)
@@ -164,7 +165,7 @@ class Gate(Walk):
 
     def _bound(self, tool: Declaration) -> ToolSpec:
         spec = tool.spec()
-        self._python.bind(spec, functions=tool.functions)
+        self._runners.bind(spec, code=tool.code)
         return spec
 
     async def call_many(
@@ -207,7 +208,7 @@ class Gate(Walk):
     async def close(self) -> None:
         """Wait for calls on their way, then sign where the audit log stands."""
         await super().close()
-        self._python.close()
+        await self._runners.close()
         await self.audit.seal()
 
 
@@ -225,7 +226,9 @@ def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySou
 
 def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Settings, *, host: Host, keys: Keys) -> Gate:
     redactor = Redactor(settings.secrets)
-    python = PythonRunner(redactor=redactor, threads=Threads(threads_max=settings.threads_max))
+    runners = RunnersByKind({
+        "python": lambda: PythonRunner(redactor=redactor, threads=Threads(threads_max=settings.threads_max)),
+    })  # fmt: skip
     world = World(
         calls=store,
         approvals=store,
@@ -234,7 +237,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
         audit=store,
         ledger=store,
         retention=store,
-        runners={"python": python},
+        runners=runners,
         clock=host.clock or SystemClock(),
         entropy=host.entropy or SystemEntropy(),
         signer=host.signer or KeySigner(keys.signing),
@@ -244,7 +247,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
     )
     views = Views(store, environment=settings.environment, facts=host.fact_names)
     records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)
-    return kind(world, settings, views=views, records=records, python=python)
+    return kind(world, settings, views=views, records=records, runners=runners)
 
 
 async def _keys(store: MemoryStore | SqliteStore, host: Host) -> Keys:

@@ -78,7 +78,7 @@ async def test_threads_are_bounded_as_the_settings_say() -> None:
         return 1
 
     async with opened(":memory:", [count], threads_max=1) as gate:
-        assert gate._python._threads._threads_max == 1
+        assert getattr(gate._runners["python"], "_threads")._threads_max == 1  # noqa: B009
         assert code(await gate.call(ToolCall("c", "count", ""), principal=ALICE)) == "ok"
     assert peak == [1]
 

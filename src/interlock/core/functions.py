@@ -74,11 +74,11 @@ class Functions:
 
 
 class Declaration(Protocol):
-    """A tool as a host declares it, by the decorator or a manifest: its contract, and the code that runs it."""
+    """A tool as a host declares it, by a decorator, a call or a manifest: its contract, and what runs it."""
 
     @property
-    def functions(self) -> Functions:
-        """Its code."""
+    def code(self) -> object:
+        """What runs it, for the runner of its handler's kind: `Functions` for one of the kind `python`."""
 
     def spec(self, *, tenant: str = SHARED, source: str = "python") -> ToolSpec:
         """Its contract, for one tenant or for all."""

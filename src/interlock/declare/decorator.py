@@ -52,6 +52,11 @@ class Declared(Generic[P, R]):
         """The tool's name."""
         return str(self._spec["name"])
 
+    @property
+    def code(self) -> Functions:
+        """What a runner binds: its functions."""
+        return self.functions
+
     def spec(self, *, tenant: str = SHARED, source: str = "python") -> ToolSpec:
         """The tool's contract, for one tenant or for all."""
         return ToolSpec(**self._spec, tenant=tenant, source=source)

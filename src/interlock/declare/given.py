@@ -7,7 +7,7 @@ from pathlib import PurePath
 from types import UnionType
 
 from interlock.core.errors import SettingsInvalid, SpecInvalid
-from interlock.core.functions import Declaration, Functions
+from interlock.core.functions import Declaration
 from interlock.core.policy import PolicySource
 
 
@@ -52,7 +52,7 @@ _AS_SOURCE = 'give policies=[PolicySource("name", "permit (...);")], whose name 
 
 
 def _declared(each: object) -> Declaration:
-    if isinstance(getattr(each, "functions", None), Functions):
+    if hasattr(each, "code") and callable(getattr(each, "spec", None)):
         found: Declaration = each  # type: ignore[assignment]
         return found
     raise SpecInvalid(f"tools holds {_named(each)}, which is no tool: put @tool(effect=...) on the function")

@@ -66,8 +66,11 @@ class PythonRunner:
         self._threads = threads or Threads()
         self._bound: dict[str, Bound] = {}
 
-    def bind(self, spec: ToolSpec, *, functions: Functions) -> None:
-        """Bind a tool's functions to its spec. Raises `SpecInvalid` where they do not fit it."""
+    def bind(self, spec: ToolSpec, *, code: object) -> None:
+        """Bind a tool's `Functions` to its spec. Raises `SpecInvalid` where they do not fit it."""
+        if not isinstance(code, Functions):
+            raise SpecInvalid(f"{spec.name}: a tool of the kind python is run by functions")
+        functions = code
         schema = spec.input_schema.value
         properties = schema.get("properties") if isinstance(schema, dict) else None
         known = frozenset(properties) if isinstance(properties, dict) else frozenset()
@@ -80,7 +83,7 @@ class PythonRunner:
             *[each and read_function(each, conversions=functions.conversions, all_names=False) for each in beside],
         )
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Let idle threads end."""
         self._threads.close()
 

@@ -223,7 +223,7 @@ async def test_a_call_that_found_no_free_thread_by_its_deadline_never_runs() -> 
         go.wait(10)
 
     runner = PythonRunner(redactor=PLAIN, threads=Threads(threads_max=1, waiting_max=1))
-    runner.bind(slow.spec(), functions=slow.functions)
+    runner.bind(slow.spec(), code=slow.functions)
     first = asyncio.ensure_future(runner.run(invocation_of(slow, {"number": 1})))
     while not ran:
         await asyncio.to_thread(lambda: None)
@@ -239,7 +239,7 @@ async def test_a_call_that_found_no_free_thread_by_its_deadline_never_runs() -> 
     for each in (full.outcome, late.outcome):
         assert isinstance(each, Failed)
         assert (each.code, each.nothing_happened) == (Code.TOOL_UNAVAILABLE, True)
-    runner.close()
+    await runner.close()
 
 
 @pytest.mark.requirement("EXEC-1")
@@ -342,11 +342,11 @@ def test_functions_that_do_not_fit_their_spec_are_not_bound() -> None:
         """Not the same."""
 
     with pytest.raises(SpecInvalid, match="no such parameter"):
-        runner.bind(describe.spec(), functions=Functions(other))
+        runner.bind(describe.spec(), code=Functions(other))
 
     @tool(effect="write", reconcile=check_word)
     async def act(word: str) -> None:
         """Act."""
 
     with pytest.raises(SpecInvalid, match="reconcile"):
-        runner.bind(act.spec(), functions=Functions(act.functions.handler))
+        runner.bind(act.spec(), code=Functions(act.functions.handler))
