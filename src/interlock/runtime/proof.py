@@ -1,0 +1,122 @@
+"""Proves a whole log with every payload that is kept beside it, wherever it is read from: a store or a copy of one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from interlock.core.audit_entry import decode_entry
+from interlock.core.audit_log import LogItem, LogReading, Verified, records_of, unlike_ends
+from interlock.core.canonical import decode
+from interlock.core.chain import Break, Damage, Head, PayloadCheck, explained, verify_payload
+from interlock.core.checkpoint import Checkpoint, Span, spans
+from interlock.core.journal import RECORD, AuditQuery, AuditRecord
+from interlock.runtime.records import Records
+
+PAGE = 2_000
+"""How many records are read at once."""
+
+
+class Log(Protocol):
+    """What can be read of a log."""
+
+    async def records(self, query: AuditQuery) -> tuple[AuditRecord, ...]:
+        """Records in order of chain and sequence, with payloads where kept, at most `query.limit`."""
+
+    async def heads(self) -> tuple[Head, ...]:
+        """Where every chain stands."""
+
+    async def checkpoints(self) -> tuple[Checkpoint, ...]:
+        """All of them, by number."""
+
+
+async def prove(log: Log, reading: LogReading, *, records: Records) -> Verified | Break:
+    """What the whole log shows, or its first break. `records` knows the tenants' keys."""
+    before = await log.heads()
+    async for page in pages(log):
+        for index, item in enumerate(page):
+            broken = reading.take(item.record if isinstance(item, AuditRecord) else item)
+            if broken is not None:
+                return explained(broken, rest=records_of(_bare(page[index + 1 :])))
+            altered = _altered(item, records) if isinstance(item, AuditRecord) else None
+            if altered is not None:
+                return altered
+    after = await log.heads()
+    return unlike_ends(reading.heads(), before=before, after=after) or reading.finish()
+
+
+async def pages(log: Log) -> AsyncIterator[Sequence[AuditRecord | Checkpoint]]:
+    """The log as it is proved: records up to a checkpoint, the checkpoint, and so on, then the unsigned rest."""
+    before: Checkpoint | None = None
+    for checkpoint in await log.checkpoints():
+        for span in spans(checkpoint, after=before):
+            async for page in _span(log, span):
+                yield page
+        yield (checkpoint,)
+        before = checkpoint
+    async for page in _unsigned(log, {head.chain: head.sequence for head in before.heads} if before else {}):
+        yield page
+
+
+async def _unsigned(log: Log, signed_to: Mapping[str, int]) -> AsyncIterator[Sequence[AuditRecord]]:
+    """Every chain from where it is signed to its last row, whatever the store says of its end: rows that lie beyond
+    it are served like any other."""
+    after = ("", 0)
+    while found := await log.records(AuditQuery(after=after, limit=1)):
+        chain = found[0].record.chain
+        after = (chain, max(signed_to.get(chain, 0), found[0].record.sequence - 1))
+        async for page in _span(log, Span(chain, after[1], sys.maxsize)):
+            yield page
+            after = (chain, page[-1].record.sequence)
+
+
+async def _span(log: Log, span: Span) -> AsyncIterator[Sequence[AuditRecord]]:
+    after = span.after
+    while after < span.through:
+        query = AuditQuery(after=(span.chain, after), limit=min(PAGE, span.through - after))
+        page = [each for each in await log.records(query) if each.record.chain == span.chain]
+        if not page:
+            return
+        yield page
+        after = page[-1].record.sequence
+
+
+def _altered(item: AuditRecord, records: Records) -> Break | None:
+    """The break of a record whose chain is whole but beside which something is not what was recorded."""
+    wrong = next(_differences(item, records), None)
+    if wrong is None:
+        return None
+    says = f"the {wrong} of this record is not what was recorded"
+    return Break(Damage.EDITED, says, item.record.chain, item.record.sequence)
+
+
+def _differences(item: AuditRecord, records: Records) -> Iterator[str]:
+    """What differs of the columns and payloads that stand beside the chain, by name."""
+    entry, key = decode_entry(item.record.body), records.key(item.tenant)
+    if entry is None:
+        yield "body"
+        return
+    beside = {"kind": item.kind, "time": item.at_us, "tenant": key.mark}
+    hashed = {"kind": entry.kind, "time": entry.time_us, "tenant": entry.tenant}
+    subject = key.keyed(item.subject) if item.subject else ""
+    beside["subject"], hashed["subject"] = subject, dict(entry.ids).get("subject", "")
+    yield from (name for name, value in beside.items() if hashed[name] != value)
+    commitments = dict(entry.commitments)
+    if RECORD not in [each.name for each in item.payloads]:  # retention leaves it
+        yield RECORD
+    for each in item.payloads:
+        committed = commitments.get(each.name, "")
+        if verify_payload(committed, salt=each.salt, payload=each.data) is not PayloadCheck.MATCHES:
+            yield each.name
+        elif each.name == RECORD and _call_of(each.data) != item.call:
+            yield "call"
+
+
+def _bare(items: Sequence[AuditRecord | Checkpoint]) -> Iterator[LogItem]:
+    return (item.record if isinstance(item, AuditRecord) else item for item in items)
+
+
+def _call_of(record: bytes) -> str:
+    value = decode(record)
+    return str(value.get("call_id", "")) if isinstance(value, dict) else ""
