@@ -14,7 +14,9 @@
     ├── RedactionInvalid       a secret or pattern that cannot be redacted safely
     └── StoreError             the store cannot answer
         ├── StoreClosed        it was closed, or stopped after an I/O error
-        └── StoreNewer         it was written by a newer Interlock
+        ├── StoreNewer         it was written by a newer Interlock
+        ├── StoreMoved         everything in it has been moved elsewhere
+        └── BackupInvalid      a backup or dump is damaged, or was written with other keys
 
 A refusal of a call is a value (`Observation` with an error code), not an exception.
 """
@@ -76,6 +78,14 @@ class StoreClosed(StoreError):
 
 class StoreNewer(StoreError):
     """The store's schema is newer than this Interlock knows."""
+
+
+class StoreMoved(StoreError):
+    """Everything in the store has been moved; the message says where to."""
+
+
+class BackupInvalid(StoreError):
+    """A backup or a dump that cannot be relied on; the message says what does not hold."""
 
 
 class ToolFault(InterlockError):

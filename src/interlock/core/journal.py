@@ -26,6 +26,8 @@ class EventKind(StrEnum):
     LATE = "call.late"
     TAKEN_OVER = "call.taken_over"
     CLOSED = "call.closed"
+    LOOKED_UP = "call.looked_up"
+    ESCALATED = "call.escalated"
     APPROVAL_VOTED = "approval.voted"
     APPROVAL_RESUMED = "approval.resumed"
     APPROVAL_WITHDRAWN = "approval.withdrawn"
@@ -39,6 +41,9 @@ class EventKind(StrEnum):
     REVEALED = "secret.revealed"
     EXPORTED = "audit.exported"
     PURGED = "audit.purged"
+    BACKED_UP = "store.backed_up"
+    RESTORED = "store.restored"
+    STORE_MOVED = "store.moved"
     CHECKPOINT = "audit.checkpoint"
 
 

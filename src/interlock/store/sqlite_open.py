@@ -10,7 +10,7 @@ from pathlib import Path
 
 from interlock.core.errors import StoreError
 from interlock.core.frozen import frozen
-from interlock.store import sqlite_catalogue
+from interlock.store import sqlite_catalogue, sqlite_copies
 from interlock.store.locks import Presence
 from interlock.store.seal import Seal
 from interlock.store.sqlite_books import SqliteBooks
@@ -56,7 +56,8 @@ def _create(path: Path) -> None:
 
 
 def _move_in(db: Db, *, presence: Presence, chain: str) -> Desk:
-    name = next(name for name in _names(chain) if presence.take_chain(name))
+    sqlite_copies.refuse_moved(db)
+    name = next(name for name in _names(chain + sqlite_copies.branch(db)) if presence.take_chain(name))
     db.connection.execute("BEGIN IMMEDIATE")
     own = SqliteChain(db, name=name)
     row = db.one("insert_owner", own.id)

@@ -1,0 +1,31 @@
+-- name: select_copy
+-- Which copy this is, if it is one.
+SELECT branch, taken_us, restored_us FROM copy
+
+-- name: upsert_copy
+-- From now on it is this copy.
+INSERT OR REPLACE INTO copy (one, branch, taken_us, restored_us) VALUES (1, ?, ?, ?)
+
+-- name: void_unused
+-- What was granted or asked when the copy was taken may have been used since: it has to be asked anew.
+UPDATE approvals SET state = 'void' WHERE state IN ('pending', 'granted')
+
+-- name: fence_open
+-- Whoever took such a call over since the copy was taken got the next fences: they are not given twice.
+UPDATE calls SET fence = fence + 1048576 WHERE state IN ('claimed', 'unknown')
+
+-- name: select_moved
+-- Where everything went, if it did.
+SELECT destination, at_us FROM moved
+
+-- name: insert_moved
+-- It has all arrived there.
+INSERT INTO moved (one, destination, at_us) VALUES (1, ?, ?)
+
+-- name: count_open
+-- Claimed and unknown calls.
+SELECT count(*), min(at_us) FROM calls WHERE state IN ('claimed', 'unknown')
+
+-- name: last_record
+-- When the newest record of all was written.
+SELECT max(at_us) FROM audit
