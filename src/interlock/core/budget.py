@@ -9,7 +9,7 @@ of one, which one addition adds at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -20,6 +20,8 @@ from interlock.core.errors import SettingsInvalid
 from interlock.core.frozen import frozen
 
 E = TypeVar("E", bound=StrEnum)
+
+_new = tuple.__new__  # what every call makes: a class of tuples has a constructor of its own, which is slow
 
 
 class Unit(StrEnum):
@@ -170,6 +172,13 @@ def unpacked(number: Packed) -> Amounts:
     return Amounts._make(amounts)
 
 
+_GUARDS: Final = sum(1 << unit.shift + LANE_BITS - 1 for unit in Unit)
+"""The highest bit of each lane, set where a number of less than half a lane was not taken too much from."""
+
+_COUNTED: Final = sum(LANE << unit.shift for unit in (Unit.ROUNDS, Unit.CALLS))
+_SPENT: Final = sum(LANE << unit.shift for unit in (Unit.TOKENS, Unit.COST_MICROS, Unit.WORKING_MS))
+
+
 class Usage(tuple[Packed, Packed]):
     """What a scope has used, and what calls in flight hold of it. As a tuple it is both in their packed form."""
 
@@ -223,3 +232,60 @@ def _exhausted(limit: Limit, scope: ScopeKey, *, taken: int) -> Exhausted:
 def settled(reserved: Amounts, *, spent: Amounts) -> Amounts:
     """What an ended call has used of a scope: rounds and calls as reserved, the rest as spent; nothing runs now."""
     return Amounts(reserved.rounds, reserved.calls, spent.tokens, spent.cost_micros, spent.working_ms)
+
+
+class Taken(tuple[Reservation, ...]):
+    """The reservations of one call with all that adding and comparing them takes: worked out once for many calls.
+
+    A limit of each unit is one lane of a number. Taking from it what is asked leaves its guard where that fits, so one
+    subtraction compares all units of a scope.
+    """
+
+    scopes: tuple[ScopeKey, ...]
+    _steps: tuple[tuple[ScopeKey, Packed, int], ...]
+    _rooms: tuple[int, ...]
+
+    @staticmethod
+    def of(reservations: Iterable[Reservation]) -> Taken:
+        """These reservations; the same object where it is one already."""
+        if type(reservations) is Taken:
+            return reservations
+        taken = Taken(reservations)
+        taken.scopes = tuple([scope for scope, _, _ in taken])
+        taken._rooms = tuple([_room(limits) - packed(amounts) for _, amounts, limits in taken])
+        needs = [packed(amounts) for _, amounts, _ in taken]
+        taken._steps = tuple(zip(taken.scopes, needs, taken._rooms, strict=True))
+        return taken
+
+    def fit(self, usage: Iterable[Usage]) -> bool:
+        """Whether none of them is `exhausted`, given the usage of each."""
+        for room, (used, held) in zip(self._rooms, usage, strict=True):
+            if room - used - held & _GUARDS != _GUARDS:
+                return False
+        return True
+
+    def held(self, usage: Mapping[ScopeKey, Usage]) -> dict[ScopeKey, Usage] | None:
+        """The usage of these scopes with all of them held; None where one is `exhausted`."""
+        found: dict[ScopeKey, Usage] = {}
+        for scope, need, room in self._steps:
+            # One call may name a scope twice; the second has to see the first.
+            used, held = found[scope] if scope in found else usage[scope]
+            if room - used - held & _GUARDS != _GUARDS:
+                return None
+            found[scope] = _new(Usage, (used, held + need))
+        return found
+
+    def settle(self, usage: MutableMapping[ScopeKey, Usage], *, spent: Amounts) -> None:
+        """Have these scopes use what is `settled` in the place of what they held."""
+        used_too = packed(spent) & _SPENT
+        for scope, need, _ in self._steps:
+            used, held = usage[scope]
+            usage[scope] = _new(Usage, (used + (need & _COUNTED) + used_too, held - need))
+
+
+def _room(limits: Iterable[Limit]) -> int:
+    """The least limit of each unit in its lane, under its guard."""
+    least = dict.fromkeys(Unit, LANE >> 1)
+    for limit in limits:
+        least[limit.unit] = min(least[limit.unit], limit.amount)
+    return sum(amount << unit.shift for unit, amount in least.items()) + _GUARDS

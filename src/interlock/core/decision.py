@@ -14,7 +14,7 @@ from dataclasses import field, fields, replace
 from typing import assert_never
 
 from interlock.core.approval import Approval, ApprovalState, Binding, Requirement
-from interlock.core.budget import Exhausted, Reservation, ScopeKind, Unit, Usage, exhausted
+from interlock.core.budget import Exhausted, Reservation, ScopeKind, Taken, Unit, Usage, exhausted
 from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json
 from interlock.core.catalogue import CLOSED, NAME_CHARS_MAX, Catalogue, Tool
@@ -309,6 +309,8 @@ def _changed(given: Binding, bound: Binding) -> Deny:
 
 def _over_budget(facts: Facts) -> Deny | None:
     """The limit that stands in the way: what is used up for good before what frees up by itself, the longest wait."""
+    if Taken.of(facts.reservations).fit(facts.usage):
+        return None
     found: Deny | None = None
     for reservation, usage in zip(facts.reservations, facts.usage, strict=True):
         over = exhausted(reservation, usage)

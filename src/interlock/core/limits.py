@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from interlock.core.budget import ONE_CALL, Amounts, Limit, Limits, Reservation, ScopeKey, ScopeKind, Unit
+from interlock.core.budget import ONE_CALL, Amounts, Limit, Limits, Reservation, ScopeKey, ScopeKind, Taken, Unit
 from interlock.core.call import Caller
 from interlock.core.frozen import frozen
 from interlock.core.tool import ToolSpec
@@ -13,15 +13,32 @@ Ids = Callable[[Caller, ToolSpec | None, str], tuple[str, ...]]
 """The ids that a call has in a scope of one kind, from caller, tool and digest: none where it has no such scope."""
 
 
-# Every call makes some of them; a named tuple's own constructor would double what that costs.
-_new = tuple.__new__
+Group = tuple[ScopeKind, Ids, int, tuple[Limit, ...]]
+"""What shares one usage row: kind, ids, window in microseconds, limits."""
+
+REMEMBERED_MAX = 4_096
+"""How many callers' reservations are remembered, before all are worked out anew."""
+
+_FOR_EVER_US = 2**63
 
 
 @frozen
-class LimitTable:
-    """Limits grouped by what shares one usage row: (kind, ids, window in microseconds, limits)."""
+class _Remembered:
+    """What a call took, good for the same tool until a rate window ends."""
 
-    groups: tuple[tuple[ScopeKind, Ids, int, tuple[Limit, ...]], ...]
+    spec: ToolSpec | None
+    since_us: int
+    until_us: int
+    taken: Taken
+
+
+class LimitTable:
+    """Limits grouped by what shares one usage row. Remembers what calls took: most take what another took before."""
+
+    def __init__(self, groups: tuple[Group, ...]) -> None:
+        self._groups = groups
+        self._windows = tuple({window_us for _, _, window_us, _ in groups if window_us})
+        self._remembered: dict[tuple[object, ...], _Remembered] = {}
 
     @staticmethod
     def of(limits: Limits) -> LimitTable:
@@ -39,16 +56,29 @@ class LimitTable:
 
     def reservations(
         self, caller: Caller, spec: ToolSpec | None, *, digest: str = "", now_us: int = 0, counted: bool = False
-    ) -> tuple[Reservation, ...]:
+    ) -> Taken:
         """What one proposal takes. `spec` is None for a name that is no tool; `counted`: it was counted when asked."""
+        who, tool = caller.principal, "" if spec is None else spec.name
+        place = (who.tenant, who.id, caller.origin.agent, caller.run, caller.task, tool, digest, counted)
+        known = self._remembered.get(place)
+        if known is not None and known.spec is spec and known.since_us <= now_us < known.until_us:
+            return known.taken
+        taken = self._taken(caller, spec, digest=digest, now_us=now_us, counted=counted)
+        since_us = max([now_us - now_us % each for each in self._windows], default=0)
+        until_us = min([now_us - now_us % each + each for each in self._windows], default=_FOR_EVER_US)
+        if len(self._remembered) >= REMEMBERED_MAX:
+            self._remembered.clear()
+        self._remembered[place] = _Remembered(spec, since_us, until_us, taken)
+        return taken
+
+    def _taken(self, caller: Caller, spec: ToolSpec | None, *, digest: str, now_us: int, counted: bool) -> Taken:
         amounts = ONE_CALL if spec is None else _amounts(spec, 0 if counted else 1)
         tenant = caller.principal.tenant
-        taken: list[Reservation] = []
-        for kind, ids, window_us, limits in self.groups:
-            for name in ids(caller, spec, digest):
-                scope = _new(ScopeKey, (tenant, kind, name, now_us - now_us % window_us if window_us else 0))
-                taken.append(_new(Reservation, (scope, amounts, limits)))
-        return tuple(taken)
+        return Taken.of(
+            Reservation(ScopeKey(tenant, kind, name, now_us - now_us % window_us if window_us else 0), amounts, limits)
+            for kind, ids, window_us, limits in self._groups
+            for name in ids(caller, spec, digest)
+        )
 
 
 def charges(reservations: tuple[Reservation, ...]) -> tuple[Reservation, ...]:
@@ -58,7 +88,7 @@ def charges(reservations: tuple[Reservation, ...]) -> tuple[Reservation, ...]:
 
 def _amounts(spec: ToolSpec, calls: int) -> Amounts:
     """Its time is not known before, so it reserves the least: a limit that is reached lets no further call start."""
-    return _new(Amounts, (0, calls, 0, spec.cost.max_micros, 1, 1))
+    return Amounts(calls=calls, cost_micros=spec.cost.max_micros, working_ms=1, concurrent=1)
 
 
 def _frees_up(limit: Limit) -> bool:

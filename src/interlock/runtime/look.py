@@ -68,8 +68,7 @@ class Looker:
         now_us = self._clock.now_us()
         digest = operation.digest if self._per_operation else ""
         reservations = self.limits.reservations(caller, spec, digest=digest, now_us=now_us, counted=asked.counted)
-        scopes = tuple([each.scope for each in reservations])
-        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us))
+        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, reservations.scopes, now_us))
         policy = view.policies.slice(spec, tenant=tenant)
         if caller.run is None and policy.reads_run:
             self._warn_of(policy)

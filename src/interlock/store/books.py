@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from functools import lru_cache
 
-from interlock.core.budget import LANE, Amounts, Packed, Reservation, ScopeKey, Usage, packed, settled
+from interlock.core.budget import Amounts, Reservation, ScopeKey, Taken, Usage, packed, settled
 from interlock.core.labels import Labels
 from interlock.core.run import RunFacts
 
@@ -16,12 +15,6 @@ RunKey = tuple[str, str]
 UNUSED = Usage()
 
 _new = tuple.__new__
-
-
-@lru_cache(4_096)
-def _settled(reserved: Amounts, spent: Amounts) -> Packed:
-    """Remembered: a call's scopes hold the same, and its tool's next calls mostly use the same."""
-    return packed(settled(reserved, spent=spent))
 
 
 class UsageBook(dict[ScopeKey, Usage]):
@@ -49,17 +42,7 @@ class Books:
 
     def fitting(self, reservations: Iterable[Reservation]) -> dict[ScopeKey, Usage] | None:
         """The usage with every reservation held, to be entered with `enter`; None where one of them does not fit."""
-        fitted: dict[ScopeKey, Usage] = {}
-        for scope, amounts, limits in reservations:
-            # One call may name a scope twice; the second has to see the first.
-            used, held = fitted[scope] if scope in fitted else self.usage[scope]
-            taken = held + packed(amounts)
-            # `core.budget.exhausted` spelled out: nobody needs to hear here which limit it was.
-            for limit in limits:
-                if used + taken >> limit.unit.shift & LANE > limit.amount:
-                    return None
-            fitted[scope] = _new(Usage, (used, taken))
-        return fitted
+        return Taken.of(reservations).held(self.usage)
 
     def is_at(self, version: int | None, *, run: RunKey) -> bool:
         """Whether nothing that a decision may read of the run has changed since that version, where one is given."""
@@ -72,12 +55,9 @@ class Books:
 
     def settle(self, holds: Iterable[Reservation], *, spent: Amounts) -> None:
         """Replace what an ended call held by what it used."""
-        usage, changed = self.usage, self.changed_usage
-        # `_move` spelled out: every call ends here.
-        for scope, amounts, _ in holds:
-            used, held = usage[scope]
-            usage[scope] = _new(Usage, (used + _settled(amounts, spent), held - packed(amounts)))
-            changed.add(scope)
+        taken = Taken.of(holds)
+        taken.settle(self.usage, spent=spent)
+        self.changed_usage.update(taken.scopes)
 
     def exchange(self, holds: Iterable[Reservation], *, kept: Iterable[Reservation]) -> None:
         """Hold `kept` in the place of `holds`."""
@@ -89,7 +69,7 @@ class Books:
     def use_up(self, holds: Iterable[Reservation]) -> None:
         """Count as used what is held."""
         for scope, amounts, _ in holds:
-            self._move(scope, used=_settled(amounts, amounts), held=-packed(amounts))
+            self._move(scope, used=packed(settled(amounts, spent=amounts)), held=-packed(amounts))
 
     def charge(self, charges: Iterable[Reservation]) -> None:
         """Count what was used without having been held."""

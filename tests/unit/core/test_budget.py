@@ -16,6 +16,7 @@ from interlock.core.budget import (
     Reservation,
     ScopeKey,
     ScopeKind,
+    Taken,
     Unit,
     Usage,
     exhausted,
@@ -165,3 +166,51 @@ def test_limits_hold_limits_from_any_collection_and_nothing_else() -> None:
     assert Limits([limit]) == Limits((limit,))  # type: ignore[arg-type]
     with pytest.raises(SettingsInvalid, match="limits hold limits"):
         Limits((("run", "calls", 3),))  # type: ignore[arg-type]
+
+
+sums = st.builds(Amounts._make, st.tuples(*[st.integers(0, 12)] * 6))
+limits = st.lists(st.builds(Limit, st.just(ScopeKind.RUN), st.sampled_from(Unit), st.integers(0, 12)), max_size=4)
+scopes = st.sampled_from([SCOPE, SCOPE._replace(id="r2")])
+reservations = st.lists(st.builds(Reservation, scopes, sums, limits.map(tuple)), max_size=3)
+
+
+@pytest.mark.requirement("BUD-1")
+@given(reservations, st.lists(st.builds(Usage, sums, sums), min_size=3, max_size=3))
+def test_what_is_compared_all_at_once_fits_just_where_no_limit_stands_in_the_way(
+    asked: list[Reservation], usage: list[Usage]
+) -> None:
+    usage = usage[: len(asked)]
+    over = [exhausted(*each) for each in zip(asked, usage, strict=True)]
+    assert Taken.of(asked).fit(usage) == (over == [None] * len(asked))
+
+
+@given(reservations, sums, st.builds(Usage, sums, sums), st.builds(Usage, sums, sums))
+def test_what_is_held_and_settled_all_at_once_adds_up_as_it_does_one_by_one(
+    asked: list[Reservation], spent: Amounts, one: Usage, two: Usage
+) -> None:
+    book = {SCOPE: one, SCOPE._replace(id="r2"): two}
+    held = Taken.of(asked).held(book)
+    expected = dict(book)
+    fits = True
+    for each in asked:
+        usage = expected[each.scope]
+        fits = fits and exhausted(each, usage) is None
+        expected[each.scope] = Usage(usage.used, usage.held.plus(each.amounts))
+    assert (held is not None) == fits
+    if held is None:
+        return
+    book |= held
+    assert book == expected
+    Taken.of(asked).settle(book, spent=spent)
+    for each in asked:
+        usage = expected[each.scope]
+        used = usage.used.plus(settled(each.amounts, spent=spent))
+        expected[each.scope] = Usage(used, usage.held.minus(each.amounts))
+    assert book == expected
+
+
+@pytest.mark.parametrize("unit", Unit)
+def test_no_sum_of_one_unit_reaches_into_the_next(unit: Unit) -> None:
+    most = Usage(one(unit, SUM_MAX), one(unit, SUM_MAX))
+    others = [Limit(ScopeKind.RUN, each, 0) for each in Unit if each is not unit]
+    assert Taken.of([Reservation(SCOPE, one(unit, SUM_MAX), tuple(others))]).fit([most])

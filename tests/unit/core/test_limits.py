@@ -119,6 +119,36 @@ def test_a_rate_window_starts_anew_at_its_length(at_us: int, window_us: int) -> 
     assert [each.scope.window_us for each in taken if each.limits] == [window_us]
 
 
+def test_what_is_remembered_of_one_window_is_not_taken_in_the_next() -> None:
+    found = table(Limit(ScopeKind.TENANT, Unit.CALLS, 2, window_s=60))
+    starts = [found.reservations(FULL, SAVE, now_us=at_us) for at_us in (59_999_999, 60_000_000, 59_999_999)]
+    assert [[each.scope.window_us for each in taken if each.limits] for taken in starts] == [[0], [60_000_000], [0]]
+
+
+def test_another_version_of_a_tool_takes_what_it_declares_itself() -> None:
+    found = table(Limit(ScopeKind.TENANT, Unit.CALLS, 2))
+    costs = [found.reservations(FULL, spec(cost=Cost(each)))[0].amounts.cost_micros for each in (1, 2)]
+    assert costs == [1, 2]
+
+
+def test_what_is_remembered_is_of_the_same_caller_and_call() -> None:
+    found = table(*[Limit(kind, Unit.CALLS, 9) for kind in ScopeKind])
+    others = [
+        replace(FULL, run="r2"),
+        replace(FULL, task="t2"),
+        replace(FULL, origin=Origin(agent="other")),
+        replace(FULL, principal=replace(ALICE, id="bob")),
+        replace(FULL, principal=replace(ALICE, tenant="other")),
+    ]
+    fresh = [LimitTable.of(Limits(tuple(Limit(kind, Unit.CALLS, 9) for kind in ScopeKind))) for _ in others]
+    for caller, other in zip(others, fresh, strict=True):
+        found.reservations(FULL, SAVE, digest="d1")
+        assert found.reservations(caller, SAVE, digest="d1") == other.reservations(caller, SAVE, digest="d1")
+    assert found.reservations(FULL, SAVE, digest="d2") != found.reservations(FULL, SAVE, digest="d1")
+    assert found.reservations(FULL, SAVE, counted=True) != found.reservations(FULL, SAVE)
+    assert found.reservations(FULL, SAVE) is found.reservations(FULL, SAVE)
+
+
 def test_what_is_used_up_for_good_is_looked_at_before_what_frees_up_by_itself() -> None:
     at_once = Limit(ScopeKind.RUN, Unit.CONCURRENT, 1)
     calls = Limit(ScopeKind.RUN, Unit.CALLS, 1)
