@@ -5,23 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar, Unpack, cast
+from typing import Any, Generic, ParamSpec, TypeVar, Unpack
 
 from interlock.core.canonical import Json
-from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
-from interlock.core.evidence import EvidenceKind, EvidenceRule
 from interlock.core.functions import Functions
 from interlock.core.spec_check import check_spec
-from interlock.core.tool import (
-    SHARED,
-    Document,
-    Entrypoint,
-    Example,
-    IdempotencyRule,
-    ResourceRule,
-    ToolSpec,
-)
+from interlock.core.tool import SHARED, Document, Entrypoint, ToolSpec
+from interlock.declare.contract import contract, json_object
 from interlock.declare.docs import read_docs
 from interlock.declare.fingerprint import fingerprint
 from interlock.declare.options import ToolOptions, checked
@@ -93,31 +84,16 @@ def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[
     return declare
 
 
-_TUPLES = ("errors", "locks", "depends_on", "secrets", "facts")
-_AS_GIVEN = (
-    "name version title description use_when not_for localized output_check output_bytes_max external cancellable "
-    "chosen_by risk labels owner business_owner vendor cost timeout_ms retry concurrency approval_floor summary "
-    "promises"
-).split()
-
-
 def _spec(function: Callable[..., object], options: ToolOptions) -> dict[str, Any]:
     """The fields of the `ToolSpec`, without its tenant and source."""
     docs = read_docs(inspect.getdoc(function))
     signature = _signature(function, options, descriptions=docs.parameters)
-    given: Mapping[str, Any] = {**options}
-    fields = {
-        "name": name_of(function),
-        "description": docs.description,
-        **{name: given[name] for name in _AS_GIVEN if name in given},
-        **{name: tuple(given[name]) for name in _TUPLES if name in given},
-    }
+    name = options.get("name", name_of(function))
+    fields = {"name": name, "description": docs.description, **contract(options, name=name)}
     if not fields["description"]:
-        raise SpecInvalid(f"{fields['name']}: it has no description; write a docstring")
+        raise SpecInvalid(f"{name}: it has no description; write a docstring")
     return {
         **fields,
-        **_derived(options),
-        "effect": _effect(fields["name"], options),
         "input_schema": Document.of(signature.input_schema),
         "output_schema": None if signature.output_schema is None else Document.of(signature.output_schema),
         "parameters": tuple(options.get("parameters", signature.parameters)),
@@ -128,8 +104,8 @@ def _spec(function: Callable[..., object], options: ToolOptions) -> dict[str, An
 def _signature(function: Callable[..., object], options: ToolOptions, *, descriptions: Mapping[str, str]) -> Signature:
     explicit = options.get("input_schema")
     if explicit is not None:
-        check_fit(function, schema=_json(explicit))
-        return Signature(_json(explicit), _output(options, None), (), conversions_of(function))
+        check_fit(function, schema=json_object(explicit))
+        return Signature(json_object(explicit), _output(options, None), (), conversions_of(function))
     signature = read_signature(function, descriptions=descriptions)
     return Signature(
         signature.input_schema, _output(options, signature.output_schema), signature.parameters, signature.conversions
@@ -138,41 +114,7 @@ def _signature(function: Callable[..., object], options: ToolOptions, *, descrip
 
 def _output(options: ToolOptions, derived: dict[str, Json] | None) -> dict[str, Json] | None:
     explicit = options.get("output_schema", derived)
-    return None if explicit is None else _json(explicit)
-
-
-def _json(given: Mapping[str, object]) -> dict[str, Json]:
-    """A document as it was written; `Document` refuses whatever in it is no JSON."""
-    return cast(dict[str, Json], dict(given))
-
-
-def _effect(name: object, options: ToolOptions) -> Effect:
-    if "effect" not in options:
-        raise SpecInvalid(f"{name}: say its effect: read, idempotent_write, write or destructive")
-    try:
-        return Effect(options["effect"])
-    except ValueError:
-        raise SpecInvalid(f"{name}: effect is read, idempotent_write, write or destructive") from None
-
-
-def _derived(options: ToolOptions) -> dict[str, Any]:
-    """The fields that options say in a shorter form."""
-    compensate, evidence = options.get("compensate", ""), options.get("evidence", EvidenceRule())
-    resource = options.get("resource")
-    lifetime_s = options.get("key_lifetime_s", IdempotencyRule().lifetime_s)
-    examples = options.get("examples", {}).items()
-    return {
-        "idempotency": IdempotencyRule(
-            tuple(options.get("key", ())), options.get("caller_key_required", False), lifetime_s
-        ),
-        "resource": None if resource is None else ResourceRule(*resource, resolved="resolve" in options),
-        "reconcile": "reconcile" in options,
-        "precondition": "precondition" in options,
-        "compensate": compensate if isinstance(compensate, str) else name_of(compensate),
-        "roles": frozenset(options.get("roles", ())),
-        "evidence": EvidenceRule(evidence) if isinstance(evidence, EvidenceKind) else evidence,
-        "examples": tuple(Example(title, Document.of(_json(arguments))) for title, arguments in examples),
-    }
+    return None if explicit is None else json_object(explicit)
 
 
 def _functions(function: Callable[..., object], options: ToolOptions) -> Functions:

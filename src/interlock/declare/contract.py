@@ -1,0 +1,69 @@
+"""Reads from the options of a declaration, of whatever kind, the fields of the spec that they say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from interlock.core.canonical import Json
+from interlock.core.effect import Effect
+from interlock.core.errors import SpecInvalid
+from interlock.core.evidence import EvidenceKind, EvidenceRule
+from interlock.core.tool import Document, Example, IdempotencyRule, ResourceRule
+from interlock.declare.options import ToolOptions
+from interlock.declare.signature import name_of
+
+_TUPLES = ("errors", "locks", "depends_on", "secrets", "facts")
+_AS_GIVEN = (
+    "name version title description use_when not_for localized output_check output_bytes_max external cancellable "
+    "chosen_by risk labels owner business_owner vendor cost timeout_ms retry concurrency approval_floor summary "
+    "promises"
+).split()
+
+
+def contract(options: ToolOptions, *, name: object) -> dict[str, Any]:
+    """The fields of a `ToolSpec` that checked options say, but for its schemas, parameters and what runs it.
+
+    `name` is the tool's, for what is refused. Raises `SpecInvalid`.
+    """
+    given: Mapping[str, Any] = {**options}
+    return {
+        **{name: given[name] for name in _AS_GIVEN if name in given},
+        **{name: tuple(given[name]) for name in _TUPLES if name in given},
+        **_derived(options),
+        "effect": _effect(name, options),
+    }
+
+
+def json_object(given: Mapping[str, object]) -> dict[str, Json]:
+    """A document as it was written; `Document` refuses whatever in it is no JSON."""
+    return cast(dict[str, Json], dict(given))
+
+
+def _effect(name: object, options: ToolOptions) -> Effect:
+    if "effect" not in options:
+        raise SpecInvalid(f"{name}: say its effect: read, idempotent_write, write or destructive")
+    try:
+        return Effect(options["effect"])
+    except ValueError:
+        raise SpecInvalid(f"{name}: effect is read, idempotent_write, write or destructive") from None
+
+
+def _derived(options: ToolOptions) -> dict[str, Any]:
+    """The fields that options say in a shorter form."""
+    compensate, evidence = options.get("compensate", ""), options.get("evidence", EvidenceRule())
+    resource = options.get("resource")
+    lifetime_s = options.get("key_lifetime_s", IdempotencyRule().lifetime_s)
+    examples = options.get("examples", {}).items()
+    return {
+        "idempotency": IdempotencyRule(
+            tuple(options.get("key", ())), options.get("caller_key_required", False), lifetime_s
+        ),
+        "resource": None if resource is None else ResourceRule(*resource, resolved="resolve" in options),
+        "reconcile": "reconcile" in options,
+        "precondition": "precondition" in options,
+        "compensate": compensate if isinstance(compensate, str) else name_of(compensate),
+        "roles": frozenset(options.get("roles", ())),
+        "evidence": EvidenceRule(evidence) if isinstance(evidence, EvidenceKind) else evidence,
+        "examples": tuple(Example(title, Document.of(json_object(arguments))) for title, arguments in examples),
+    }
