@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
     from interlock.core.policy_terms import Mode
+    from interlock.core.recovery import LookUpRule, Looks
     from interlock.core.refusals import Code
     from interlock.core.resource import Resource
     from interlock.core.tool import (
@@ -94,6 +95,7 @@ _HOMES = {
     "interlock.core.operation": ("Operation",),
     "interlock.core.policy": ("PolicySource",),
     "interlock.core.policy_terms": ("Mode",),
+    "interlock.core.recovery": ("LookUpRule", "Looks"),
     "interlock.core.refusals": ("Code",),
     "interlock.core.resource": ("Resource",),
     "interlock.core.tool": (
@@ -159,6 +161,8 @@ __all__ = [
     "Limit",
     "Limits",
     "Localized",
+    "LookUpRule",
+    "Looks",
     "Mark",
     "Mode",
     "Observation",

@@ -106,7 +106,7 @@ class Gate(Walk):
         self.catalogue = Registry(world, views=views, records=records, home=settings.tenant, health=self.health)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
-        self.recovery = RecoveryDesk(self, world, records)
+        self.recovery = RecoveryDesk(self, world, records, views=views, rule=settings.look_ups)
         self.recovered = Recovered()
         self.changed: tuple[ToolSpec, ...] = ()
 
@@ -233,6 +233,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
         calls=store,
         approvals=store,
         recovery=store,
+        look_ups=store,
         catalogue=store,
         audit=store,
         ledger=store,

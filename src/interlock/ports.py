@@ -26,6 +26,7 @@ from interlock.core.labels import NO_LABELS, Labels
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome
 from interlock.core.policy import PolicySource
+from interlock.core.recovery import NO_LOOKS, Looks
 from interlock.core.resource import Resource
 from interlock.core.run import RunFacts
 
@@ -211,7 +212,7 @@ class Approvals(Protocol):
 class OpenCall:
     """A call as recovery finds it. `orphaned`: nobody is at work on it, be it that its worker is gone or has ended.
 
-    `taken_over`: whoever claimed it first has lost it since.
+    `taken_over`: whoever claimed it first has lost it since. `looks` is filled by `LookUps.due`.
     """
 
     operation: StoredOperation
@@ -221,6 +222,7 @@ class OpenCall:
     orphaned: bool
     taken_over: bool
     observation: bytes | None = None
+    looks: Looks = NO_LOOKS
 
 
 class Recovery(Protocol):
@@ -237,6 +239,27 @@ class Recovery(Protocol):
 
     async def work_ended(self, claim: Claim, event: Event) -> Receipt:
         """Record what came, too late to be used, of work that went on; from now on nobody is at it under this claim."""
+
+
+@frozen
+class Due:
+    """Calls that something is to be done about, and how many are unknown altogether, due or not."""
+
+    calls: tuple[OpenCall, ...]
+    unknown: int
+
+
+class LookUps(Protocol):
+    """How often unknown calls were looked up. Owned by `runtime.recovery`. A new fence begins to count anew."""
+
+    async def due(self, at_us: int, limit: int) -> Due:
+        """At most so many orphaned calls, oldest first: those claimed, and those unknown whose time has come."""
+
+    async def looks(self, tenant: str | None = None) -> Mapping[tuple[str, str], Looks]:
+        """Of every unknown call that was looked up or escalated, by tenant and operation id."""
+
+    async def note_looks(self, call: OpenCall, looks: Looks, event: Event) -> Receipt | None:
+        """Count a look-up before it is made, or give up. None: the call or its `looks` are not as `call` has them."""
 
 
 @frozen

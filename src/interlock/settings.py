@@ -9,6 +9,7 @@ from typing import cast
 
 from interlock.core.budget import Limit, Limits
 from interlock.core.errors import SettingsInvalid
+from interlock.core.recovery import LookUpRule
 
 
 class Publish(StrEnum):
@@ -32,6 +33,7 @@ class Settings:
     - `deadline_ms`: the deadline of a call whose caller gives none.
     - `facts_timeout_ms`: how long facts from outside may take before a policy that reads them denies.
     - `threads_max`: how many synchronous tools may run at once.
+    - `look_ups`: how often, how long and how far apart tools are asked about calls whose outcome was lost.
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
     - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
       Only its operators act on what is shared by all tenants.
@@ -43,6 +45,7 @@ class Settings:
     deadline_ms: int = 120_000
     facts_timeout_ms: int = 2_000
     threads_max: int = 32
+    look_ups: LookUpRule = field(default_factory=LookUpRule)
     secrets: tuple[str, ...] = ()
     tenant: str = "default"
     publish: Publish = Publish.ALL
@@ -55,6 +58,8 @@ class Settings:
         if self.publish not in frozenset(Publish):
             raise SettingsInvalid(f"settings: publish must be {', '.join(Publish)}, not {self.publish!r}")
         object.__setattr__(self, "publish", Publish(self.publish))
+        if not isinstance(self.look_ups, LookUpRule):
+            raise SettingsInvalid("settings: look_ups must be a LookUpRule")
         for name in ("environment", "tenant"):
             _refuse_unless(name, getattr(self, name), kind=str, wanted="a text that is not empty")
         for name in ("deadline_ms", "facts_timeout_ms", "threads_max"):

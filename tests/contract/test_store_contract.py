@@ -10,6 +10,7 @@ from interlock.store.memory import MemoryStore
 from interlock.store.seal_aes import AesSeal
 from interlock.store.sqlite import SqliteStore
 from interlock.testing.store_contract import StoreContract
+from interlock.testing.store_contract_look_ups import LookUpContract
 from interlock.testing.store_contract_shared import Store
 
 pytestmark = pytest.mark.requirement(
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.requirement(
 )
 
 
-class TestMemory(StoreContract):
+class TestMemory(StoreContract, LookUpContract):
     @pytest.fixture
     def store(self) -> MemoryStore:
         return MemoryStore()
@@ -28,7 +29,7 @@ class TestMemory(StoreContract):
         return store
 
 
-class TestSqlite(StoreContract):
+class TestSqlite(StoreContract, LookUpContract):
     """A crash is a process that goes without settling: its lock goes with it, as `tests/crash` shows with real ones."""
 
     seal: AesSeal | None = None

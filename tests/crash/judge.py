@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 
-from interlock import Context, Observation, Status
+from interlock import Context, LookUpRule, Observation, Status
 from interlock.core.journal import AuditRecord
 from tests.simulation.verdict import Facts, Heard
 from tests.simulation.world import Mood, fail_after, fail_before
@@ -23,6 +23,9 @@ CREATE TABLE IF NOT EXISTS effects (tool TEXT NOT NULL, key TEXT NOT NULL, opera
 CREATE TABLE IF NOT EXISTS told (tool TEXT, call TEXT, status TEXT, operation TEXT, chain TEXT, sequence INTEGER);
 """
 MOODS = (*[Mood.WELL] * 8, Mood.BUSY, Mood.BREAKS_BEFORE, Mood.BREAKS_AFTER)
+
+LOOK_UPS = LookUpRule(attempts=1_000, first_pause_s=1e-6, growth=1)
+"""Always due again: what a killed process was about to look up can be found out at once."""
 
 
 class Judge:
@@ -68,6 +71,7 @@ class Judge:
                 Heard(tool, call, Status(status), operation or "", by_place.get((chain, sequence)))
                 for tool, call, status, operation, chain, sequence in told
             ],
+            look_ups=LOOK_UPS,
         )
 
     def _rows(self, sql: str, values: tuple[str | None, ...] = ()) -> list[tuple[Any, ...]]:

@@ -28,7 +28,7 @@ from interlock import (
 from interlock.assemble import _wired
 from interlock.store.sqlite import SqliteStore
 from interlock.store.writer import CommitObserver
-from tests.crash.judge import Judge, JudgedWorld
+from tests.crash.judge import LOOK_UPS, Judge, JudgedWorld
 from tests.simulation.people import ALICE, APPROVERS, KEYS, TENANT, policies
 from tests.simulation.world import TOOLS, Stage
 
@@ -77,7 +77,8 @@ async def opened(folder: Path, *, on_commit: CommitObserver | None = None) -> As
     """A gate on the store in this folder, with what a process does when it starts and when it ends."""
     store = await SqliteStore.open(folder / "interlock.db", chain="main", on_commit=on_commit)
     try:
-        gate = _wired(Gate, store, Settings(limits=LIMITS, tenant=TENANT, deadline_ms=8_000), host=Host(), keys=KEYS)
+        settings = Settings(limits=LIMITS, tenant=TENANT, deadline_ms=8_000, look_ups=LOOK_UPS)
+        gate = _wired(Gate, store, settings, host=Host(), keys=KEYS)
         _, sources = await store.policies()
         await gate.begin(TOOLS, None if sources else policies())
         try:

@@ -76,7 +76,7 @@ class Stretch:
 
     async def _end(self) -> Left:
         async with self.opened() as gate:
-            await gate.recovery.recover()
+            await self._find_out(gate)
             verified = await gate.audit.verify()
         return Left(
             await self.store.records(AuditQuery(limit=1_000_000)),
@@ -85,6 +85,13 @@ class Stretch:
             await self.store.approvals(TENANT),
             verified if isinstance(verified, Break) else None,
         )
+
+    async def _find_out(self, gate: Gate) -> None:
+        """Recover, and again whenever a look-up is due, until people are asked about all that is still unknown."""
+        await gate.recovery.recover()
+        while times := [each.next_us for each in (await self.store.looks()).values() if not each.escalated]:
+            self.simulation.clock.now_s += max(0, min(times) - self.simulation.clock.now_us()) / 1_000_000 + 0.001
+            await gate.recovery.recover()
 
     def facts(self) -> Facts:
         """What was seen of it from outside."""

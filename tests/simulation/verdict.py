@@ -10,7 +10,7 @@ from heapq import merge
 from itertools import groupby
 from typing import Any
 
-from interlock import Approval, ApprovalState, Observation, Status
+from interlock import Approval, ApprovalState, LookUpRule, Observation, Status
 from interlock.core.budget import ScopeKey, ScopeKind, Usage
 from interlock.core.chain import Break
 from interlock.core.effect import CallState
@@ -65,6 +65,7 @@ class Facts:
     overlaps: Collection[str] = ()
     stalled: Collection[str] = ()
     faults: Sequence[str] = ()
+    look_ups: LookUpRule = field(default_factory=LookUpRule)
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ def verdict(facts: Facts, left: Left) -> list[str]:
         *_told(facts),
         *_found(facts, left),
         *_ends(left),
+        *_looked_up(facts, left),
         *_fenced(left),
         *_revoked(left),
         *([f"the log is broken: {left.broken}"] if left.broken else []),
@@ -227,6 +229,26 @@ def _ends(left: Left) -> Iterator[str]:
             yield f"a claimed {fields['tool']} ended {told}"
         if final and told[-1] == "unknown":
             yield f"after its end a call became unknown: {told}"
+
+
+def _looked_up(facts: Facts, left: Left) -> Iterator[str]:
+    """Look-ups of one call come one by one, each after its pause; once it was escalated nobody but a person looks."""
+    last: dict[str, tuple[int, int]] = {}
+    escalated: set[str] = set()
+    for record, fields in left.said:
+        if record.kind in (EventKind.CLAIMED, EventKind.TAKEN_OVER):
+            last.pop(record.subject, None)
+            escalated.discard(record.subject)
+        elif record.kind == EventKind.ESCALATED:
+            if record.subject in escalated:
+                yield "a call was escalated twice"
+            escalated.add(record.subject)
+        elif record.kind == EventKind.LOOKED_UP:
+            count, at_us = last.get(record.subject, (0, 0))
+            due_us = at_us + facts.look_ups.pause_us(count) if count else 0
+            if fields["looks"] != count + 1 or record.at_us < due_us or record.subject in escalated:
+                yield f"look-up {fields['looks']} came {record.at_us - at_us} us after look-up {count}"
+            last[record.subject] = (fields["looks"], record.at_us)
 
 
 def _fenced(left: Left) -> Iterator[str]:

@@ -3,29 +3,47 @@
 Nothing here runs an effect again: an orphaned read is let go, an effect is looked up by its tool's `reconcile`, and
 what cannot be told is listed unknown until a repeat, a later look-up or a person closes it. A look-up that finds
 nothing proves nothing while somebody may still be at work, so a call is looked up only once nobody is.
+
+Any number of processes may recover at once, as often as they like: each look-up is counted durably before it is made,
+by one of them, and is due again only after a pause that grows. A call that no look-up could tell is escalated.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from collections import defaultdict, deque
+from collections.abc import Coroutine, Iterable, Mapping
+from dataclasses import dataclass, replace
 
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.call import Principal, PrincipalKind
 from interlock.core.decision import Deny
 from interlock.core.effect import CallEvent, CallState
-from interlock.core.journal import EventKind
+from interlock.core.errors import StoreError
+from interlock.core.journal import Event, EventKind
 from interlock.core.labels import NO_LABELS
 from interlock.core.observation import Observation, from_bytes, to_bytes
 from interlock.core.observe import closed_by, lost
 from interlock.core.outcome import Outcome
+from interlock.core.recovery import NO_LOOKS, LookUpRule
 from interlock.core.refusals import Code
 from interlock.core.settle import settled_as
+from interlock.core.stored import thaw
 from interlock.ports import Claim, OpenCall, Settlement
 from interlock.runtime.acts import OPERATORS, signed_by
 from interlock.runtime.gate import Gate
 from interlock.runtime.proposal import Found
 from interlock.runtime.records import Records
+from interlock.runtime.views import Views
 from interlock.runtime.world import World
+
+DUE_MAX = 64
+"""How many calls one pass looks at."""
+
+PASS_S = 15.0
+"""How long one pass goes on beginning look-ups."""
+
+NOT_UNKNOWN = Deny(Code.PRECONDITION_FAILED, "No call of this id is unknown: it has come to its end, or there is none.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,31 +69,50 @@ class _End:
 class RecoveryDesk:
     """What is done about calls that did not end."""
 
-    def __init__(self, gate: Gate, world: World, records: Records) -> None:
+    def __init__(self, gate: Gate, world: World, records: Records, *, views: Views, rule: LookUpRule) -> None:
         self._gate = gate
         self._world = world
         self._records = records
+        self._views = views
+        self._rule = rule
         gate.look_again_with(self.look_again)
 
     async def recover(self) -> Recovered:
-        """Settle every call that a dead worker left claimed, and look up again what is unknown."""
-        released = found_out = unknown = 0
-        for call in await self._world.recovery.open_calls():
-            if not call.orphaned:
-                unknown += call.state is CallState.UNKNOWN
-            elif call.operation.key is None:
-                spent = self._gate.unreported(call.operation)
-                end = _End(CallEvent.PROVE_NOTHING_HAPPENED, None, "its reader died", spent)
-                released += await self._settle(call, end)
-            elif (found := await self._gate.look_up(call)) is not None:
-                found_out += await self._settle(call, _found_out(found, "looked up by its tool"))
-            elif call.state is CallState.CLAIMED:
-                spent = self._gate.unreported(call.operation)
-                end = _End(CallEvent.LOSE_OUTCOME, self._lost(call), "its worker died", spent)
-                unknown += await self._settle(call, end)
-            else:
-                unknown += 1
-        return Recovered(released, found_out, unknown)
+        """Settle every call that a dead worker left claimed, and look up those unknown ones whose time has come.
+
+        As much of it as there is time for; the rest is due at the next pass. A slow tool holds up its own calls alone.
+        """
+        due = await self._world.look_ups.due(self._world.clock.now_us(), DUE_MAX)
+        by_tool = defaultdict[tuple[str, str], list[OpenCall]](list)
+        for call in due.calls:
+            by_tool[call.operation.tenant, call.operation.tool].append(call)
+        until_s = self._world.clock.monotonic_s() + PASS_S
+        queue = deque(by_tool.values())
+        ended = await _side_by_side([self._worker(queue, until_s) for _ in range(min(len(queue), self._rule.at_once))])
+        changes = [Recovered(unknown=due.unknown), *ended]
+        return Recovered(
+            sum(each.released for each in changes),
+            sum(each.found_out for each in changes),
+            sum(each.unknown for each in changes),
+        )
+
+    async def look_up(self, operation_id: str, *, by: Principal) -> Observation | Deny:
+        """Have an unknown call looked up at once, whatever was tried before: what its tool says, if it can tell."""
+        if not by.groups & OPERATORS:
+            return Deny(
+                Code.PERMISSION_DENIED, f"Looking up a call takes the group operator; {by.id} does not have it."
+            )
+        found = await self._world.recovery.find(by.tenant, operation_id)
+        if found is None or found.state is not CallState.UNKNOWN:
+            return NOT_UNKNOWN
+        if not found.orphaned:
+            return Deny(Code.CONTENDED, "Work on it goes on; it is looked up once that has ended.")
+        looks = await self._world.look_ups.looks(by.tenant)
+        call = replace(found, looks=looks.get((by.tenant, operation_id), NO_LOOKS))
+        if not self._can_tell(call):
+            return Deny(Code.PRECONDITION_FAILED, "Its tool cannot be asked: it has no look-up, or not as it is here.")
+        seen = await self._look(call, by=by)
+        return seen or Deny(Code.OUTCOME_UNKNOWN, "Its tool cannot tell, or somebody else has it looked up just now.")
 
     async def look_again(self, claim: Claim, late: Outcome) -> None:
         """Look an unknown call up once the work that went on has ended; what came late of it is evidence, no more.
@@ -90,9 +127,14 @@ class RecoveryDesk:
             await self._settle(call, _found_out(found, "looked up by its tool once its work had ended"))
 
     async def unknown(self, by: Principal) -> tuple[OpenCall, ...]:
-        """The tenant's calls of which it is not known whether they happened, oldest first."""
+        """The tenant's calls of which it is not known whether they happened, oldest first.
+
+        Those whose `looks` are escalated are looked up no more: they wait for a repeat or a person.
+        """
         calls = await self._world.recovery.open_calls(by.tenant)
-        return tuple(each for each in calls if each.state is CallState.UNKNOWN)
+        looks = await self._world.look_ups.looks(by.tenant)
+        unknown = (each for each in calls if each.state is CallState.UNKNOWN)
+        return tuple(replace(each, looks=looks.get((by.tenant, each.operation.id), NO_LOOKS)) for each in unknown)
 
     async def close(self, operation_id: str, *, by: Principal, happened: bool, evidence: str) -> Observation | Deny:
         """Close an unknown call by hand: a person says whether it happened, and what shows it."""
@@ -102,8 +144,7 @@ class RecoveryDesk:
             return Deny(Code.PERMISSION_DENIED, says)
         call = await self._world.recovery.find(by.tenant, operation_id)
         if call is None or call.state is not CallState.UNKNOWN:
-            says = "No call of this id is unknown: it has come to its end, or there is none."
-            return Deny(Code.PRECONDITION_FAILED, says)
+            return NOT_UNKNOWN
         if not happened and not call.orphaned:
             return Deny(Code.CONTENDED, "Work on it goes on, and may still do it; close it once that has ended.")
         what = CallEvent.SUCCEED if happened else CallEvent.PROVE_NOTHING_HAPPENED
@@ -115,6 +156,84 @@ class RecoveryDesk:
             return seen
         return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
 
+    # --- look-ups -----------------------------------------------------------------------------------------------------
+
+    async def _worker(self, queue: deque[list[OpenCall]], until_s: float) -> Recovered:
+        """One tool after another, the calls of each in order: so a tool is asked about one call at a time."""
+        released = found_out = unknown = 0
+        while queue:
+            for call in queue.popleft():
+                if self._world.clock.monotonic_s() >= until_s:
+                    break
+                change = await self._recover(call)
+                released, found_out = released + change.released, found_out + change.found_out
+                unknown += change.unknown
+        return Recovered(released, found_out, unknown)
+
+    async def _recover(self, call: OpenCall) -> Recovered:
+        """What one call that is due came to, as the change of the counts."""
+        if call.state is CallState.UNKNOWN:
+            found_out = await self._look_or_escalate(call)
+            return Recovered(found_out=found_out, unknown=-found_out)
+        spent = self._gate.unreported(call.operation)
+        if call.operation.key is None:
+            end = _End(CallEvent.PROVE_NOTHING_HAPPENED, None, "its reader died", spent)
+            return Recovered(released=await self._settle(call, end))
+        # Unknown first, on record, whatever the look-up then says: it may take long, and this process may die in it.
+        end = _End(CallEvent.LOSE_OUTCOME, self._lost(call), "its worker died", spent)
+        if not await self._settle(call, end):
+            return Recovered()
+        lost = await self._world.recovery.find(call.operation.tenant, call.operation.id)
+        found_out = 0 if lost is None or not lost.orphaned else await self._look_or_escalate(lost)
+        return Recovered(found_out=found_out, unknown=1 - found_out)
+
+    async def _look_or_escalate(self, call: OpenCall) -> int:
+        """1 where a look-up closed it. A tool whose code is elsewhere is left to the process that has it."""
+        can_tell = self._can_tell(call)
+        if can_tell is None:
+            return 0
+        if can_tell and call.looks.count < self._rule.attempts:
+            if await self._look(call) is not None:
+                return 1
+            call = replace(call, looks=call.looks.and_another(self._rule, now_us=self._world.clock.now_us()))
+            if call.looks.count < self._rule.attempts:
+                return 0
+            held = await self._world.look_ups.looks(call.operation.tenant)
+            call = replace(call, looks=held.get((call.operation.tenant, call.operation.id), NO_LOOKS))
+        why = "no look-up could tell" if can_tell else "its tool has no look-up"
+        event = self._event(EventKind.ESCALATED, call, {"why": why, "looks": call.looks.count})
+        if not call.looks.escalated:
+            await self._world.look_ups.note_looks(call, call.looks.given_up(), event)
+        return 0
+
+    async def _look(self, call: OpenCall, *, by: Principal | None = None) -> Observation | None:
+        """Count one look-up, make it, and close the call where it tells. None: it is as unknown as before.
+
+        Counting it is guarded: of several processes one looks.
+        """
+        looks = call.looks.and_another(self._rule, now_us=self._world.clock.now_us())
+        told = {"looks": looks.count, **({} if by is None else signed_by(by))}
+        event = self._event(EventKind.LOOKED_UP, call, told)
+        if await self._world.look_ups.note_looks(call, looks, event) is None:
+            return None
+        try:
+            found = await asyncio.wait_for(self._gate.look_up(call), self._rule.timeout_s)
+        except TimeoutError:
+            return None
+        if found is None or not await self._settle(call, _found_out(found, "looked up by its tool"), by=by):
+            return None
+        return found.observation
+
+    def _can_tell(self, call: OpenCall) -> bool | None:
+        """Whether the tool can be asked about the call; None where it can, but not by this process."""
+        try:
+            operation = thaw(call.operation.sealed, self._views.current.catalogue)
+        except StoreError:
+            return False
+        return None if isinstance(operation, Deny) else operation.spec.reconcile
+
+    # --- ends ---------------------------------------------------------------------------------------------------------
+
     async def _settle(self, call: OpenCall, end: _End, *, by: Principal | None = None) -> int:
         """Take the call over and settle it, on record; 0 where another was faster.
 
@@ -123,27 +242,19 @@ class RecoveryDesk:
         return await self._gate.see_through(self._take_over_and_settle(call, end, by=by))
 
     async def _take_over_and_settle(self, call: OpenCall, end: _End, *, by: Principal | None) -> int:
-        operation, seen = call.operation, end.seen
-        record: dict[str, object] = {
-            "subject": operation.id,
-            "call_id": operation.call_id,
-            "tool": operation.tool,
-            "version": operation.version,
-            **({"principal": operation.principal, "actor": ""} if by is None else signed_by(by)),
-            "why": end.why,
-            "step": end.what.value,
-            "status": "released" if seen is None else seen.status.value,
-        }
-        claim = await self._world.recovery.take_over(
-            call, self._records.act(EventKind.TAKEN_OVER, operation.tenant, {**record, "status": "taken over"})
-        )
+        seen = end.seen
+        signed = {} if by is None else signed_by(by)
+        status = "released" if seen is None else seen.status.value
+        record = {**signed, "why": end.why, "step": end.what.value, "status": status}
+        taking = self._event(EventKind.TAKEN_OVER, call, {**record, "status": "taken over"})
+        claim = await self._world.recovery.take_over(call, taking)
         if claim is None:
             return 0
         receipt = await self._world.calls.settle(
             Settlement(
                 claim,
                 end.what,
-                self._records.act(EventKind.CLOSED, operation.tenant, record),
+                self._event(EventKind.CLOSED, call, record),
                 self._world.clock.now_us(),
                 observation=end.kept if seen is None or end.kept is not None else to_bytes(seen),
                 spent=end.spent,
@@ -151,6 +262,19 @@ class RecoveryDesk:
             )
         )
         return int(receipt is not None)
+
+    def _event(self, kind: EventKind, call: OpenCall, record: Mapping[str, object]) -> Event:
+        """The record of what is done about a call: in the name of whoever made it, unless `record` says who did it."""
+        operation = call.operation
+        about: dict[str, object] = {
+            "subject": operation.id,
+            "call_id": operation.call_id,
+            "tool": operation.tool,
+            "version": operation.version,
+            "principal": operation.principal,
+            "actor": "",
+        }
+        return self._records.act(kind, operation.tenant, {**about, **record})
 
     def _lost(self, call: OpenCall) -> Observation:
         operation = call.operation
@@ -169,3 +293,13 @@ def _found_out(found: Found, why: str) -> _End:
 
 def _happened(outcome: Outcome) -> bool:
     return settled_as(outcome) in (CallEvent.SUCCEED, CallEvent.SUCCEED_PARTLY)
+
+
+async def _side_by_side(works: Iterable[Coroutine[object, object, Recovered]]) -> list[Recovered]:
+    """All of them at once. Where one meets a fault the others are stopped, and the fault is raised as it is."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(work) for work in works]
+    except ExceptionGroup as faults:
+        raise faults.exceptions[0] from None
+    return [task.result() for task in tasks]

@@ -14,6 +14,7 @@ from interlock.ports import (
     Entropy,
     FactSource,
     Ledger,
+    LookUps,
     Principals,
     Recovery,
     Retention,
@@ -30,6 +31,7 @@ class World:
     calls: Calls
     approvals: Approvals
     recovery: Recovery
+    look_ups: LookUps
     catalogue: CatalogueStore
     audit: Audit
     ledger: Ledger

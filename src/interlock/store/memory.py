@@ -8,17 +8,17 @@ nothing of it is left afterwards.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from interlock.core.approval import Approval, ApprovalState
-from interlock.core.budget import Reservation, ScopeKey, Usage
+from interlock.core.budget import ScopeKey, Usage
 from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
 from interlock.core.decision import Prior
 from interlock.core.effect import CallState
 from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
-from interlock.core.labels import NO_LABELS, Labels
+from interlock.core.labels import NO_LABELS
 from interlock.core.policy import PolicySource
 from interlock.ports import (
     ApprovalChange,
@@ -28,14 +28,13 @@ from interlock.ports import (
     Intent,
     Look,
     NotClaimed,
-    OpenCall,
     Registered,
     Seen,
     Settlement,
     StoredOperation,
 )
 from interlock.store.books import Books, RunBook, UsageBook, kept_while_unknown
-from interlock.store.memory_chain import MemoryChain
+from interlock.store.memory_recovery import Call, Key, MemoryRecovery
 from interlock.store.rules import (
     FIRST_FENCE,
     checked_version,
@@ -52,35 +51,14 @@ from interlock.store.rules import (
 make_seen = maker(Seen)
 make_claim = maker(Claim)
 
-Key = tuple[str, str]
-"""Tenant, and what is unique within it."""
 
-
-@dataclass(slots=True)
-class _Call:
-    """One claimed call, as a row would hold it."""
-
-    operation: StoredOperation
-    at_us: int
-    until_us: int
-    holds: tuple[Reservation, ...]
-    fence: int = FIRST_FENCE
-    state: CallState = CallState.CLAIMED
-    observation: bytes | None = None
-    labels: Labels = NO_LABELS
-    settled_us: int | None = None
-    at_work: bool = True
-
-
-class MemoryStore:
+class MemoryStore(MemoryRecovery):
     """All of the ports that a store provides, in dictionaries."""
 
     def __init__(self, *, chain: str = "memory") -> None:
-        self._chain = MemoryChain(chain)
+        super().__init__(chain=chain)
         self._books = Books(UsageBook(), runs=RunBook())
-        self._calls: dict[Key, _Call] = {}
-        self._open: dict[Key, _Call] = {}
-        self._keys: dict[Key, _Call] = {}
+        self._keys: dict[Key, Call] = {}
         self._approvals: dict[Key, tuple[Approval, StoredOperation]] = {}
         self._pending: dict[Key, dict[str, None]] = {}
         self._versions: dict[tuple[str, str, str, str], Registered] = {}
@@ -189,23 +167,17 @@ class MemoryStore:
     def _take(self, intent: Intent) -> Claim:
         operation = intent.operation
         place = (operation.tenant, operation.id)
-        call = _Call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
+        call = Call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
         self._calls[place] = self._open[place] = call
         if operation.key is not None:
             self._keys[operation.tenant, operation.key] = call
         return make_claim(operation.id, operation.tenant, FIRST_FENCE)
 
-    def _continue(self, call: _Call, intent: Intent) -> Claim:
+    def _continue(self, call: Call, intent: Intent) -> Claim:
         self._books.use_up(call.holds)
         self._books.exchange((), kept=intent.reservations)
         call.holds = intent.reservations
         return self._take_again(call)
-
-    def _take_again(self, call: _Call) -> Claim:
-        call.fence += 1
-        call.state = CallState.CLAIMED
-        call.at_work = True
-        return Claim(call.operation.id, call.operation.tenant, call.fence)
 
     def _prior(self, key: Key, *, at_us: int) -> Prior | None:
         call = self._keys.get(key)
@@ -289,40 +261,6 @@ class MemoryStore:
             approval, operation = self._approvals[tenant, other]
             self._put(voided(approval), operation=operation)
 
-    # --- recovery -----------------------------------------------------------------------------------------------------
-
-    async def open_calls(self, tenant: str | None = None) -> tuple[OpenCall, ...]:
-        """Every claimed or unknown call, oldest first."""
-        found = [call for call in self._open.values() if tenant in (None, call.operation.tenant)]
-        return tuple(map(_open_call, sorted(found, key=lambda call: call.at_us)))
-
-    async def find(self, tenant: str, operation_id: str) -> OpenCall | None:
-        """One claimed, unknown or settled call."""
-        call = self._calls.get((tenant, operation_id))
-        return None if call is None else _open_call(call)
-
-    async def take_over(self, found: OpenCall, event: Event) -> Claim | None:
-        """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster."""
-        call = self._open.get((found.operation.tenant, found.operation.id))
-        if call is None or (call.state, call.fence) != (found.state, found.fence):
-            return None
-        if call.state is CallState.CLAIMED and call.at_work:
-            return None
-        self._chain.append(event)
-        return self._take_again(call)
-
-    async def work_ended(self, claim: Claim, event: Event) -> Receipt:
-        """Record what came late of work that went on; nobody is at it any more."""
-        call = self._open.get((claim.tenant, claim.operation_id))
-        if call is not None and (call.state, call.fence) == (CallState.UNKNOWN, claim.fence):
-            call.at_work = False
-        return self._chain.append(event)
-
-    def abandon(self) -> None:
-        """As if the process that runs the claimed calls had died: for tests and simulations of recovery."""
-        for call in self._open.values():
-            call.at_work = False
-
     # --- catalogue and policies ---------------------------------------------------------------------------------------
 
     async def versions(self) -> tuple[int, tuple[Registered, ...]]:
@@ -391,10 +329,3 @@ class MemoryStore:
             if call.state.is_final and (call.settled_us or 0) < before_us and call.until_us <= before_us:
                 call.operation = replace(call.operation, sealed=b"")
                 call.observation = None
-
-
-def _open_call(call: _Call) -> OpenCall:
-    orphaned = not call.state.is_final and not call.at_work
-    return OpenCall(
-        call.operation, call.state, call.fence, call.at_us, orphaned, call.fence != FIRST_FENCE, call.observation
-    )

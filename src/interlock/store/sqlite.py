@@ -8,7 +8,7 @@ drops the dead process's lock. Not for network file systems, whose locks cannot 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -20,10 +20,12 @@ from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.key_mark import KeyMark
 from interlock.core.policy import PolicySource
+from interlock.core.recovery import Looks
 from interlock.ports import (
     ApprovalChange,
     Asking,
     Claim,
+    Due,
     Entry,
     Intent,
     Look,
@@ -41,6 +43,7 @@ from interlock.store import (
     sqlite_catalogue,
     sqlite_chain,
     sqlite_keys,
+    sqlite_look_ups,
     sqlite_recovery,
     sqlite_retention,
 )
@@ -168,6 +171,21 @@ class SqliteStore:
         """Record what came late of work that went on; nobody is at it any more."""
         run = partial(sqlite_recovery.work_ended, self._desk, claim=claim, event=event)
         return await self._writer.write("work_ended", run=run)
+
+    async def due(self, at_us: int, limit: int) -> Due:
+        """At most so many orphaned calls, oldest first: those claimed, and those unknown whose time has come."""
+        self._writer.check()
+        return sqlite_look_ups.due(self._reader, at_us=at_us, limit=limit, presence=self._desk.presence)
+
+    async def looks(self, tenant: str | None = None) -> Mapping[tuple[str, str], Looks]:
+        """Of every unknown call that was looked up or escalated, by tenant and operation id."""
+        self._writer.check()
+        return sqlite_look_ups.looks(self._reader, tenant=tenant)
+
+    async def note_looks(self, call: OpenCall, looks: Looks, event: Event) -> Receipt | None:
+        """Count a look-up before it is made, or give up. None: it is not as `call` has it."""
+        run = partial(sqlite_look_ups.note, self._desk, call=call, changed=looks, event=event)
+        return await self._writer.write("note_looks", run=run)
 
     # --- catalogue and policies ---------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from interlock.core.chain import Receipt
 from interlock.core.effect import CallState
 from interlock.core.journal import Event
+from interlock.core.recovery import NO_LOOKS, Looks
 from interlock.ports import Claim, OpenCall, StoredOperation
 from interlock.store.locks import Presence
 from interlock.store.rules import FIRST_FENCE
@@ -21,15 +22,17 @@ def find(desk: Desk, *, place: Place) -> OpenCall | None:
     """One call, wherever it stands."""
     intent = desk.fused.get(place)
     if intent is not None:
-        return OpenCall(intent.operation, CallState.CLAIMED, FIRST_FENCE, intent.at_us, orphaned=False, taken_over=False)
+        return OpenCall(
+            intent.operation, CallState.CLAIMED, FIRST_FENCE, intent.at_us, orphaned=False, taken_over=False
+        )
     row = desk.db.one("select_call", *place)
-    return None if row is None else _open_call(desk.db, row=row, presence=desk.presence)
+    return None if row is None else open_call(desk.db, row=row, presence=desk.presence)
 
 
 def open_calls(db: Db, *, tenant: str | None, presence: Presence) -> tuple[OpenCall, ...]:
     """Every claimed or unknown call, oldest first."""
     rows = db.named("select_open_calls", {"tenant": tenant})
-    return tuple(_open_call(db, row=row, presence=presence) for row in rows)
+    return tuple(open_call(db, row=row, presence=presence) for row in rows)
 
 
 def take_over(desk: Desk, *, found: OpenCall, event: Event) -> Claim | None:
@@ -57,7 +60,8 @@ def leave(desk: Desk) -> bool:
     return desk.db.one("select_at_work", desk.owner) is not None
 
 
-def _open_call(db: Db, *, row: Row, presence: Presence) -> OpenCall:
+def open_call(db: Db, *, row: Row, presence: Presence, looks: Looks = NO_LOOKS) -> OpenCall:
+    """A call as recovery finds it, from its row."""
     (
         tenant,
         operation_id,
@@ -101,4 +105,4 @@ def _open_call(db: Db, *, row: Row, presence: Presence) -> OpenCall:
     state = CallState(name)
     orphaned = not state.is_final and not presence.is_alive(owner)
     observation = open_sealed(db, place=place, sealed=observation_sealed)
-    return OpenCall(operation, state, fence, at_us, orphaned, fence != FIRST_FENCE, observation)
+    return OpenCall(operation, state, fence, at_us, orphaned, fence != FIRST_FENCE, observation, looks)

@@ -31,6 +31,7 @@ def steps(db: Db, *, before_us: int) -> Iterator[Step]:
     for after in range(0, last[0], STEP_ROWS):
         yield Step("purge_calls", {"after": after, "last": after + STEP_ROWS, "before_us": before_us})
     yield Step("purge_usage", {"before_us": before_us})
+    yield Step("purge_look_ups", {})
 
 
 def purge(db: Db, *, step: Step) -> None:

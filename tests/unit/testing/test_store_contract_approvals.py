@@ -7,7 +7,8 @@ import pytest
 from interlock.core.approval import Approval, ApprovalState
 from interlock.core.chain import Receipt
 from interlock.ports import ApprovalChange, Claim, Intent, NotClaimed
-from interlock.store.memory import Key, MemoryStore
+from interlock.store.memory import MemoryStore
+from interlock.store.memory_recovery import Key
 from interlock.testing.store_contract_approvals import ApprovalContract
 from interlock.testing.store_values import Values
 
