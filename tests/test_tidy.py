@@ -42,11 +42,12 @@ ROOMS = layering.Rooms(
             "system": {"core"},
             "doors": set[str](),
             "doors/*": CALLERS,
-            "doors/cli": {*CALLERS, "assemble"},
+            "doors/cli": {*CALLERS, "assemble", "copies", "keys"},
             "frameworks": CALLERS,
             "evals": CALLERS,
             "testing": {"core", "ports", "runtime", "loop", "store.memory"},
             "assemble": {"*"},
+            "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble"},
             "__init__": {*CALLERS, "assemble", "keys"},
         }.items()
     },

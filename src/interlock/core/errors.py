@@ -16,7 +16,8 @@
         ├── StoreClosed        it was closed, or stopped after an I/O error
         ├── StoreNewer         it was written by a newer Interlock
         ├── StoreMoved         everything in it has been moved elsewhere
-        └── BackupInvalid      a backup or dump is damaged, or was written with other keys
+        ├── BackupInvalid      a backup or dump is damaged, or is none
+        └── NotWritten         a backup, dump or store could not be put in its place; nothing was left there
 
 A refusal of a call is a value (`Observation` with an error code), not an exception.
 """
@@ -86,6 +87,10 @@ class StoreMoved(StoreError):
 
 class BackupInvalid(StoreError):
     """A backup or a dump that cannot be relied on; the message says what does not hold."""
+
+
+class NotWritten(StoreError):
+    """A backup, a dump or a restored store could not be put in its place, and nothing was left there."""
 
 
 class ToolFault(InterlockError):

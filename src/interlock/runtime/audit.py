@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from interlock.core.audit_log import LogReading, Verified
@@ -84,6 +85,14 @@ class AuditDesk:
         items = [_shown(item) for item in [item async for page in pages(self._world.audit) for item in page]]
         keys = frozenset({self._world.signer.public_key()})
         return tuple(export_lines(items, tenant=self._records.key(by.tenant).mark, keys=keys))
+
+    async def act(self, kind: EventKind, record: Mapping[str, object], *, by: Principal) -> None:
+        """Put on record what was done with the store as a whole: copied, restored, moved.
+
+        Raises `ActRefused` unless `by` is an operator of the installation's own tenant: it concerns all tenants.
+        """
+        only_operators(by, "This", tenants={SHARED}, home=self._home)
+        await self._world.audit.append(self._records.act(kind, by.tenant, {**signed_by(by), **record}))
 
     async def purge(self, before_us: int, *, by: Principal) -> None:
         """Forget what was kept whole of closed calls from before then. The redacted records and the chains stay.

@@ -72,5 +72,5 @@ async def test_a_store_that_was_moved_away_says_where_it_went(tmp_path: Path) ->
     db = Db(store.path, seal=NoSeal())
     sqlite_copies.be_moved(db, destination="b.db", at_us=1)
     db.close()
-    with pytest.raises(StoreMoved, match="moved to b.db"):
+    with pytest.raises(StoreMoved, match=r"moved to b\.db"):
         await SqliteStore.open(store.path, chain="main")

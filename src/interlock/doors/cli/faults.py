@@ -51,6 +51,9 @@ _NEXT = {
     "PolicyInvalid": "Change the policy, then `interlock policy check`.",
     "RedactionInvalid": "Use a secret of at least six characters.",
     "StoreClosed": "Run the command again; `interlock doctor` says whether the store is whole.",
+    "StoreMoved": "Change [interlock] store in interlock.toml to where it is now.",
+    "BackupInvalid": "Do not rely on this file: take another one, and look what happened to it.",
+    "NotWritten": "Give another place, or make room in that one.",
     "StoreNewer": "Install the newer Interlock that wrote this store.",
     "StoreError": "`interlock doctor` says whether the store is whole.",
 }

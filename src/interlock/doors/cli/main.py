@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import typer
 import typer.main
 
-from interlock.doors.cli import approvals, audit, call, calls, checkout, doctor, init, policy, tools
+from interlock.doors.cli import approvals, audit, backup, call, calls, checkout, doctor, init, policy, tools
 from interlock.doors.cli.answer import INTERRUPTED, PROBLEM, Answer, note, say
 from interlock.doors.cli.faults import answer_for, is_debugging, problem
 from interlock.doors.cli.shown import visible
@@ -53,6 +53,7 @@ for name, part in (
     ("policy", policy.app),
     ("approvals", approvals.app),
     ("audit", audit.app),
+    ("backup", backup.app),
     ("calls", calls.app),
     (None, calls.top),
     (None, doctor.app),

@@ -1,0 +1,148 @@
+"""Backs up, proves and restores stores: wires files, keys and the proof of the log, for whoever has no gate open."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from interlock.assemble import PLAIN, Gate, Host
+from interlock.core.audit_log import LogReading, Verified
+from interlock.core.call import Principal
+from interlock.core.chain import Break
+from interlock.core.errors import BackupInvalid, KeyInvalid
+from interlock.core.frozen import frozen
+from interlock.core.journal import EventKind
+from interlock.core.key_mark import key_mark
+from interlock.core.redaction import Redactor
+from interlock.core.signing import fingerprint
+from interlock.core.tool import SHARED
+from interlock.keys import Keys, KeySigner, read_key_file
+from interlock.ports import Signer
+from interlock.runtime.acts import only_operators
+from interlock.runtime.proof import prove
+from interlock.runtime.records import Records
+from interlock.settings import Publish, Settings
+from interlock.store.backup import back_up
+from interlock.store.backup_file import Placed, Tell, untold
+from interlock.store.backup_read import ClosedDb, ClosedLog, Found, inspected
+from interlock.store.backup_restore import restore
+from interlock.store.seal import NoSeal, Seal
+from interlock.store.seal_aes import AesSeal
+from interlock.store.sqlite_copies import Copy
+from interlock.system import SystemClock, SystemEntropy
+
+BRANCH_BYTES = 4
+
+
+@frozen
+class Backup:
+    """What a backup holds, and what its log was shown to hold."""
+
+    found: Found
+    log: Verified
+
+
+@frozen
+class Restored:
+    """A store made of a backup. `voided` counts the questions and unused grants that are not good in it."""
+
+    file: Placed
+    backup: Backup
+    voided: int
+    branch: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Trust:
+    """What proves a backup: its keys, who signs with them, and what opens what is sealed in it."""
+
+    keys: Keys
+    signer: Signer
+    seal: Seal
+
+
+async def create_backup(store: Path, target: Path, *, tell: Tell = untold) -> Placed:
+    """Copy a store, while it is used, to a new file. Raises `StoreError`, and leaves nothing under that name then."""
+    copy = Copy(_new_branch(), SystemClock().now_us())
+    return await asyncio.to_thread(back_up, store, target, copy=copy, tell=tell)
+
+
+async def verify_backup(file: Path, *, host: Host = PLAIN) -> Backup:
+    """Prove a backup, with the keys of `host` (default: the key file beside the backup). Changes nothing.
+
+    Raises `BackupInvalid` where it does not hold, `StoreNewer`, or `KeyInvalid`.
+    """
+    return await asyncio.to_thread(_proved, file, _trust(host, file))
+
+
+async def restore_backup(file: Path, to: Path, *, by: Principal, host: Host = PLAIN, tell: Tell = untold) -> Restored:
+    """Make a store of a backup where there is none: prove the copy, put it there, and put that on record in it.
+
+    `host` has the keys (default: the key file beside the new store, else beside the backup). The tenant of `by` is
+    taken for the installation's own. Raises `ActRefused`, `StoreError`, `BackupInvalid` or `KeyInvalid`, and has
+    changed nothing then.
+    """
+    only_operators(by, "Restoring", tenants={SHARED}, home=by.tenant)
+    trust, branch, proved = _trust(host, to, file), _new_branch(), list[Backup]()
+
+    def check(draft: Path) -> Copy:
+        proved.append(_proved(draft, trust))
+        taken = proved[0].found.copy
+        return Copy(branch, 0 if taken is None else taken.taken_us, SystemClock().now_us())
+
+    placed, voided = await asyncio.to_thread(restore, file, to, check=check, tell=tell)
+    restored = Restored(placed, proved[0], voided, branch)
+    await _record(restored, by=by, host=Host(keys=trust.keys, signer=host.signer, seal=host.seal))
+    return restored
+
+
+async def _record(restored: Restored, *, by: Principal, host: Host) -> None:
+    """The first record of the new store's own chain."""
+    found = restored.backup.found
+    record = {"subject": "store", "branch": restored.branch, "voided": restored.voided, "last_us": found.last_us}
+    if found.copy is not None:
+        record |= {"taken_us": found.copy.taken_us, "taken_as": found.copy.branch}
+    settings = Settings(tenant=by.tenant, publish=Publish.NOTHING)
+    async with Gate.open(restored.file.path, settings=settings, host=host) as gate:
+        await gate.audit.act(EventKind.RESTORED, record, by=by)
+
+
+def _new_branch() -> str:
+    return SystemEntropy().bytes(BRANCH_BYTES).hex()
+
+
+def _trust(host: Host, *stores: Path) -> _Trust:
+    keys = host.keys or _keys_beside(stores)
+    seal = NoSeal() if host.seal is None else AesSeal(host.seal, random=SystemEntropy().bytes)
+    return _Trust(keys, host.signer or KeySigner(keys.signing), seal)
+
+
+def _keys_beside(stores: tuple[Path, ...]) -> Keys:
+    files = [Path(f"{store}.key") for store in stores]
+    found = next((file for file in files if file.exists()), None)
+    if found is None:
+        raise KeyInvalid(f"a backup is proved with the key of its store, and there is no {files[0]}")
+    return read_key_file(found)
+
+
+def _proved(file: Path, trust: _Trust) -> Backup:
+    """Runs in a thread of its own: reading all of a store takes its time."""
+    found = inspected(file)
+    _refuse_other(found, trust)
+    with closing(ClosedDb(file, seal=trust.seal)) as db:
+        records = Records(trust.keys.master, clock=SystemClock(), entropy=SystemEntropy(), redactor=Redactor())
+        reading = LogReading(frozenset({trust.signer.public_key()}))
+        log = asyncio.run(prove(ClosedLog(db), reading, records=records))
+    if isinstance(log, Break):
+        raise BackupInvalid(f"the audit log in it does not hold: {log.sentence}")
+    return Backup(found, log)
+
+
+def _refuse_other(found: Found, trust: _Trust) -> None:
+    own = fingerprint(trust.signer.public_key())
+    if found.keys is not None and found.keys.fingerprint != own:
+        raise KeyInvalid(f"the backup was signed by the key {found.keys.fingerprint}; the one at hand is {own}")
+    if found.keys is not None and found.keys != key_mark(own, master=trust.keys.master):
+        raise KeyInvalid("the backup was written with another master key than the one at hand")
