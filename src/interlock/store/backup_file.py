@@ -107,14 +107,18 @@ def _taken(target: Path) -> NotWritten:
 def _held(path: Path) -> int:
     """The draft, open, and nobody else at it."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if not _is_ours(file, path):
+        os.close(file)
+        raise NotWritten(f"another process is writing {path} just now: wait for it, or give another name")
+    return file
+
+
+def _is_ours(file: int, path: Path) -> bool:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if path.exists() and os.path.samestat(os.fstat(file), path.stat()):
-            return file
     except BlockingIOError:
-        pass
-    os.close(file)
-    raise NotWritten(f"another process is writing {path} just now: wait for it, or give another name")
+        return False
+    return path.exists() and os.path.samestat(os.fstat(file), path.stat())
 
 
 def _remove_beside(path: Path) -> None:
