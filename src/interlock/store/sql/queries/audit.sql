@@ -28,12 +28,6 @@ WHERE subject = :subject AND subject <> '' AND place > :after AND place <= :last
   AND (:call IS NULL OR call = :call) AND (:since_us IS NULL OR at_us >= :since_us)
 ORDER BY place LIMIT :limit
 
--- name: purge_records
--- Retention: forget what was kept whole, but of calls that are still open. The chain does not notice.
-UPDATE audit SET kept_sealed = NULL
-WHERE place > :after AND place <= :last AND at_us < :before_us AND kept_sealed IS NOT NULL
-  AND subject NOT IN (SELECT id FROM calls WHERE state IN ('claimed', 'unknown'))
-
 -- name: select_chains
 -- Where every chain stands.
 SELECT id, name, sequence, hash FROM chains ORDER BY name

@@ -14,13 +14,6 @@ SELECT kind, id, window_us, used_rounds, used_calls, used_tokens, used_cost_micr
        held_rounds, held_calls, held_tokens, held_cost_micros, held_working_ms, held_concurrent
 FROM usage WHERE tenant = ? ORDER BY kind, id, window_us
 
--- name: purge_usage
--- Rate windows that are over.
-DELETE FROM usage
-WHERE window_us > 0 AND window_us < :before_us
-  AND held_rounds = 0 AND held_calls = 0 AND held_tokens = 0 AND held_cost_micros = 0 AND held_working_ms = 0
-  AND held_concurrent = 0
-
 -- name: select_run
 -- What a run has done so far.
 SELECT version, facts, ended FROM runs WHERE tenant = ? AND id = ?

@@ -67,13 +67,3 @@ FROM calls WHERE tenant = ? AND id = ?
 SELECT tenant, id, state, fence, owner, at_us, key, run, task, tool, source, version, spec_digest, digest, model_digest,
        principal, call_id, repeatable, operation_sealed, observation_sealed
 FROM calls WHERE state IN ('claimed', 'unknown') AND (:tenant IS NULL OR tenant = :tenant) ORDER BY at_us, rowid
-
--- name: purge_calls
--- Retention: forget arguments and results of ended calls whose key answers no more.
-UPDATE calls SET operation_sealed = x'', observation_sealed = NULL
-WHERE rowid > :after AND rowid <= :last
-  AND state NOT IN ('claimed', 'unknown') AND settled_us < :before_us AND until_us <= :before_us
-
--- name: select_last_call
--- How far the table goes.
-SELECT coalesce(max(rowid), 0) FROM calls
