@@ -12,6 +12,7 @@ from interlock.core.checkpoint import Checkpoint, Mark, draw_up, signed
 from interlock.core.decision import Deny
 from interlock.core.export import export_lines
 from interlock.core.export_lines import Kept, Shown
+from interlock.core.frozen import frozen
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
 from interlock.core.refusals import Code
 from interlock.core.signing import fingerprint
@@ -23,6 +24,16 @@ from interlock.runtime.world import World
 
 AUDITORS = frozenset({"auditor", "operator"})
 """Groups whose members may read their tenant's log."""
+
+
+@frozen
+class Purgeable:
+    """What a purge would forget: of so many records the payloads that are kept whole, and how long these are."""
+
+    records: int
+    size_bytes: int
+    oldest_us: int | None
+    newest_us: int | None
 
 
 class AuditDesk:
@@ -94,8 +105,25 @@ class AuditDesk:
         only_operators(by, "This", tenants={SHARED}, home=self._home)
         await self._world.audit.append(self._records.act(kind, by.tenant, {**signed_by(by), **record}))
 
+    async def purgeable(self, before_us: int, *, by: Principal) -> Purgeable:
+        """What `purge` would take out of the log. Raises `ActRefused` as that does, and changes nothing."""
+        only_operators(by, "Purging", tenants={SHARED}, home=self._home)
+        still_open = {each.operation.id for each in await self._world.recovery.open_calls()}
+        going = Purgeable(0, 0, None, None)
+        async for page in pages(self._world.audit):
+            for item in page:
+                kept = _kept_bytes(item)
+                if isinstance(item, AuditRecord) and kept and item.at_us < before_us and item.subject not in still_open:
+                    oldest_us = min(item.at_us, going.oldest_us or item.at_us)
+                    newest_us = max(item.at_us, going.newest_us or item.at_us)
+                    going = Purgeable(going.records + 1, going.size_bytes + kept, oldest_us, newest_us)
+        return going
+
     async def purge(self, before_us: int, *, by: Principal) -> None:
         """Forget what was kept whole of closed calls from before then. The redacted records and the chains stay.
+
+        Rows of calls that an earlier purge emptied go, closed questions, and rate windows that are over. Open calls,
+        questions that wait, unused grants and keys that still answer are left as they are.
 
         Raises `ActRefused` unless `by` is an operator of the installation's own tenant: it concerns all tenants.
         """
@@ -109,6 +137,11 @@ def _shown(item: AuditRecord | Checkpoint) -> Shown | Checkpoint:
     if isinstance(item, Checkpoint):
         return item
     return Shown(item.record, tuple((each.name, Kept(each.salt, each.data)) for each in item.payloads))
+
+
+def _kept_bytes(item: AuditRecord | Checkpoint) -> int:
+    """How much is kept whole beside a record."""
+    return sum(len(each.data) for each in item.payloads if each.name != RECORD) if isinstance(item, AuditRecord) else 0
 
 
 def _unsealed(item: AuditRecord) -> AuditRecord:

@@ -152,13 +152,34 @@ async def test_retention_deletes_payloads_and_never_breaks_the_chain(gate_path: 
         await gate.call(save(), principal=ALICE, task="t")
         whole = "only kept whole " * 200
         await gate.call(save("n2", whole), principal=ALICE, task="t")
-        with pytest.raises(ActRefused):
-            await gate.audit.purge(2**62, by=ALICE)
+        for act in (gate.audit.purge, gate.audit.purgeable):
+            with pytest.raises(ActRefused):
+                await act(2**62, by=ALICE)
+        goes = await gate.audit.purgeable(2**62, by=OPERATOR)
+        assert goes.records
+        assert goes.size_bytes > len(whole)
+        assert (await gate.audit.purgeable(goes.oldest_us or 0, by=OPERATOR)).records == 0
         await gate.audit.purge(2**62, by=OPERATOR)
+        assert (await gate.audit.purgeable(2**62, by=OPERATOR)).records == 0
         assert isinstance(await gate.audit.verify(), Verified)
         assert await records(gate, "audit.purged")
         left = await gate._world.audit.records(AuditQuery())
         assert not any(whole.encode() in part.data for each in left for part in each.payloads)
+
+
+@pytest.mark.requirement("AUD-4")
+async def test_nothing_of_a_call_under_way_goes(gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools) as gate:
+        shelf.open.clear()
+        under_way = asyncio.create_task(gate.call(save(text="x" * 5_000), principal=ALICE, task="t"))
+        await shelf.started.wait()
+        assert (await gate.audit.purgeable(2**62, by=OPERATOR)).size_bytes < 5_000
+        await gate.audit.purge(2**62, by=OPERATOR)
+        assert isinstance(await gate.audit.verify(), Verified)
+        shelf.open.set()
+        assert code(await under_way) == "ok"
+        assert (await gate.audit.purgeable(2**62, by=OPERATOR)).size_bytes > 5_000
 
 
 @pytest.mark.requirement("AUD-2")

@@ -155,6 +155,39 @@ async def head() -> Answer:
     return Answer({"heads": [*heads], "mark": mark}, "\n".join(lines))
 
 
+@verb(app, "purge")
+async def purge(
+    *,
+    before: Annotated[str, typer.Option(help="A time such as 2026-11-30T08:00Z, or an age such as 90d.")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go. Changes nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> Answer:
+    """Forget for good what is kept whole of closed calls: arguments, results, questions.
+
+    The redacted records and the chains stay. Open calls, questions that wait, unused grants and keys that still answer
+    are left alone.
+    """
+    from interlock.doors.cli.session import confirmed, not_operator, reading, working
+
+    before_us = _past_us(before)
+    async with reading() as session:
+        refused = not_operator(session.by, "Purging")
+        if refused is not None:
+            return refusal(refused)
+        with working("Looking what would go"):
+            goes = await session.gate.audit.purgeable(before_us, by=session.by)
+        span = f"of {moment(goes.oldest_us)} to {moment(goes.newest_us)}" if goes.records else f"before {before}"
+        what = f"what is kept whole beside {counted(goes.records, 'record')} {span} ({goes.size_bytes} bytes)"
+        document = {"before": moment(before_us), "done": not dry_run, **as_document(goes)}
+        if dry_run:
+            return Answer(document, f"This would go: {what}. Nothing was changed.")
+        if not confirmed(f"Forget {what} for good?", yes=yes):
+            return problem("NOT_CONFIRMED", "Nothing was changed.", next_step="Say yes, or give --yes.")
+        with working("Purging"):
+            await session.gate.audit.purge(before_us, by=session.by)
+    return Answer(document, f"Forgotten: {what}. `interlock audit verify` still proves the log.")
+
+
 @verb(app, "fingerprint")
 async def fingerprint() -> Answer:
     """Print the fingerprint of the key that signs the log, to be kept outside."""
@@ -300,12 +333,22 @@ def _mark(text: str) -> Mark:
 
 
 def _since_us(text: str | None) -> int | None:
+    return None if text is None else _time_us(text, "--since")
+
+
+def _past_us(text: str) -> int:
+    """A time that has passed: what is still to come is not purged beforehand."""
+    found = _time_us(text, "--before")
+    if found > datetime.now(UTC).timestamp() * 1_000_000:
+        raise typer.BadParameter("--before takes a time that has passed")
+    return found
+
+
+def _time_us(text: str, option: str) -> int:
     """A time, or an age counted back from now, in microseconds since 1970 UTC."""
-    if text is None:
-        return None
     age = re.fullmatch(r"(\d{1,9})([smhd])", text.strip())
     try:
         then = datetime.now(UTC) - timedelta(**{_AGES[age[2]]: int(age[1])}) if age else datetime.fromisoformat(text)
     except (ValueError, OverflowError):
-        raise typer.BadParameter("--since takes a time such as 2026-11-30T08:00Z, or an age such as 2h") from None
+        raise typer.BadParameter(f"{option} takes a time such as 2026-11-30T08:00Z, or an age such as 2h") from None
     return int((then if then.tzinfo else then.replace(tzinfo=UTC)).timestamp() * 1_000_000)

@@ -199,3 +199,28 @@ def test_what_is_no_head_or_mark_is_named(cli: Cli, project: Path, option: tuple
 def test_arguments_and_results_are_on_record_without_secrets(cli: Cli, project: Path) -> None:
     cli("call", "save_note", json.dumps({"title": "a", "text": "password=hunter2secret"}), "--task", "t")
     assert "hunter2secret" not in cli("audit", "query", "--json").out
+
+
+@pytest.mark.requirement("AUD-4", "DOOR-6")
+def test_a_purge_says_what_goes_asks_and_leaves_a_log_that_holds(cli: Cli, project: Path, waiting: str) -> None:
+    assert cli("approvals", "approve", waiting, "--as", "second", "--yes", "--run").code == 0
+    dry = cli("audit", "purge", "--before", "0s", "--dry-run", "--json").document
+    assert (dry["done"], dry["records"] > 0) == (False, True)
+    assert "This would go" in cli("audit", "purge", "--before", "0s", "--dry-run").out
+    ran = cli("audit", "purge", "--before", "0s", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "NOT_CONFIRMED")
+    done = cli("audit", "purge", "--before", "0s", "--yes", "--json").document
+    assert (done["done"], done["records"]) == (True, dry["records"])
+    assert cli("audit", "purge", "--before", "0s", "--dry-run", "--json").document["records"] == 0
+    assert cli("audit", "verify").code == 0
+    assert cli("audit", "export", "-o", "log.jsonl").code == 0
+    assert cli("audit", "verify", "log.jsonl", "--fingerprint", key(cli)).code == 0
+
+
+def test_a_purge_takes_an_operator_and_a_time_that_has_passed(cli: Cli, project: Path, waiting: str) -> None:
+    ran = cli("audit", "purge", "--before", "1d", "--yes", "--as", "second", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (3, "PERMISSION_DENIED")
+    for before in ("2999-01-01", "soon"):
+        assert cli("audit", "purge", "--before", before, "--yes").code == 2
+    nothing = cli("audit", "purge", "--before", "1d", "--dry-run").out
+    assert "0 records before 1d" in nothing
