@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from interlock.core.resource import Resource
     from interlock.core.tool import (
         ApprovalFloor,
+        CacheRule,
         ChosenBy,
         Cost,
         ErrorContract,
@@ -100,6 +101,7 @@ _HOMES = {
     "interlock.core.resource": ("Resource",),
     "interlock.core.tool": (
         "ApprovalFloor",
+        "CacheRule",
         "ChosenBy",
         "Cost",
         "ErrorContract",
@@ -132,6 +134,7 @@ __all__ = [
     "AuditQuery",
     "AuditRecord",
     "Break",
+    "CacheRule",
     "Caller",
     "Checkpoint",
     "ChosenBy",

@@ -35,6 +35,7 @@ class Settings:
     - `threads_max`: how many synchronous tools may run at once.
     - `look_ups`: how often, how long and how far apart tools are asked about calls whose outcome was lost.
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
+    - `cache_bytes_max`: how much of results that may be given again is kept in memory.
     - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
       Only its operators act on what is shared by all tenants.
     - `publish`: what opening does with tools that the store does not have as they are here.
@@ -45,6 +46,7 @@ class Settings:
     deadline_ms: int = 120_000
     facts_timeout_ms: int = 2_000
     threads_max: int = 32
+    cache_bytes_max: int = 64 * 1024 * 1024
     look_ups: LookUpRule = field(default_factory=LookUpRule)
     secrets: tuple[str, ...] = ()
     tenant: str = "default"
@@ -62,7 +64,7 @@ class Settings:
             raise SettingsInvalid("settings: look_ups must be a LookUpRule")
         for name in ("environment", "tenant"):
             _refuse_unless(name, getattr(self, name), kind=str, wanted="a text that is not empty")
-        for name in ("deadline_ms", "facts_timeout_ms", "threads_max"):
+        for name in ("deadline_ms", "facts_timeout_ms", "threads_max", "cache_bytes_max"):
             _refuse_unless(name, getattr(self, name), kind=int, wanted="a whole number from 1")
 
 

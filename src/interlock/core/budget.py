@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from operator import add, sub
-from typing import Final, NamedTuple, NewType, Self, TypeVar
+from typing import Final, NamedTuple, NewType, Self, TypeVar, cast
 
 from interlock.core.errors import SettingsInvalid
 from interlock.core.frozen import frozen
@@ -77,7 +77,10 @@ ONE_CALL = Amounts(calls=1)
 
 
 class ScopeKind(StrEnum):
-    """What a limit is set on. OPERATION counts identical operations of one run; TASK sums up what a task spent."""
+    """What a limit is set on. OPERATION counts identical operations of one run; TASK sums up what a task spent.
+
+    EFFECTS counts the effects on one type of resource that cached reads read; nobody sets a limit on it.
+    """
 
     RUN = "run"
     AGENT = "agent"
@@ -88,6 +91,11 @@ class ScopeKind(StrEnum):
     TAG = "tag"
     OPERATION = "operation"
     TASK = "task"
+    EFFECTS = "effects"
+
+
+LIMITED = tuple(kind for kind in ScopeKind if kind is not ScopeKind.EFFECTS)
+"""What a limit may be set on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +111,7 @@ class Limit:
     window_s: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "scope", _member(ScopeKind, self.scope, part="scope"))
+        object.__setattr__(self, "scope", _member(LIMITED, self.scope, part="scope"))
         object.__setattr__(self, "unit", _member(Unit, self.unit, part="unit"))
         for part, number in (("amount", self.amount), ("window_s", self.window_s)):
             if type(number) is not int or number < 0:
@@ -128,10 +136,11 @@ class Limits:
         object.__setattr__(self, "limits", found)
 
 
-def _member(kind: type[E], value: str, *, part: str) -> E:
-    if value in list(kind):
-        return kind(value)
-    raise SettingsInvalid(f"a limit's {part} is one of {', '.join(kind)}, not {value!r}")
+def _member(known: Iterable[E], value: str, *, part: str) -> E:
+    known = tuple(known)
+    if value in known:
+        return known[known.index(cast(E, value))]
+    raise SettingsInvalid(f"a limit's {part} is one of {', '.join(known)}, not {value!r}")
 
 
 class ScopeKey(NamedTuple):

@@ -54,7 +54,7 @@ class Facts:
     """All that a decision knows beside the operation, as of one moment.
 
     `usage` matches `reservations` one by one. `grant` is the approval that this call resumes with. What was asked for
-    and did not arrive in time is not in `outside`.
+    and did not arrive in time is not in `outside`. `effects` is the usage of the scopes that a cached read reads.
     """
 
     as_of_us: int
@@ -69,6 +69,7 @@ class Facts:
     grant: Approval | None = None
     deadline_us: int | None = None
     epoch: int = 0
+    effects: tuple[Usage, ...] = ()
 
 
 @frozen

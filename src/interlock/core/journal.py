@@ -23,6 +23,7 @@ class EventKind(StrEnum):
     CLAIMED = "call.claimed"
     SETTLED = "call.settled"
     REPLAYED = "call.replayed"
+    CACHED = "call.cached"
     LATE = "call.late"
     TAKEN_OVER = "call.taken_over"
     CLOSED = "call.closed"

@@ -83,7 +83,11 @@ class LimitTable:
 
 def charges(reservations: tuple[Reservation, ...]) -> tuple[Reservation, ...]:
     """What a proposal that never ran is charged: itself, and nothing else."""
-    return tuple(Reservation(each.scope, Amounts(calls=each.amounts.calls)) for each in reservations)
+    return tuple(
+        Reservation(each.scope, Amounts(calls=each.amounts.calls))
+        for each in reservations
+        if each.scope.kind is not ScopeKind.EFFECTS
+    )
 
 
 def _amounts(spec: ToolSpec, calls: int) -> Amounts:

@@ -56,6 +56,7 @@ class Observation:
 
     `hint` is the next step for a model, `user_text` apart from it what a person may be told. `retry_after_s` is in
     seconds, `executed_at_us` in microseconds since 1970 UTC (of the first execution where it is `replayed`).
+    `cached_s`: it was read so many seconds before, and is given again.
     """
 
     call_id: str
@@ -82,6 +83,7 @@ class Observation:
     user_text: str = ""
     invisible_removed: int = 0
     open_items: tuple[str, ...] = ()
+    cached_s: float | None = None
 
     @property
     def data(self) -> Json:

@@ -137,6 +137,11 @@ def replayed(operation: Operation, replay: Replay, redactor: Redactor) -> Observ
     return seen.changed(changes if replay.visible else changes | _withheld(seen))
 
 
+def given_again(operation: Operation, observation: bytes, *, age_s: float) -> Observation:
+    """What was read for an equal call of the same principal, with its age; it cost nothing this time."""
+    return from_bytes(observation).changed({"call_id": operation.call.id, "cached_s": age_s, "usage": {}})
+
+
 def for_another(seen: Observation, told: tuple[Operation, Verdict] | None, *, redactor: Redactor) -> Observation:
     """The observation as somebody may see it who did not ask: as policy says of the same call by them; None: not."""
     if told is None:

@@ -29,6 +29,7 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 def check_spec(spec: ToolSpec) -> tuple[Advice, ...]:
     """What to do better with a sound spec. Raises `SpecInvalid` for one that is not, naming all that is wrong."""
     wrong = [*_on_identity(spec), *_on_numbers(spec), *_on_names(spec), *_on_parameters(spec), *_on_words(spec)]
+    wrong += _on_cache(spec)
     wrong += _on_examples(spec) if not wrong else ()
     if wrong:
         raise SpecInvalid(f"{spec.name[:NAME_CHARS_MAX]!r}: {'; '.join(wrong)}")
@@ -114,6 +115,18 @@ def _on_words(spec: ToolSpec) -> Iterator[str]:
         yield "it depends on itself"
     if spec.effect is Effect.READ and (spec.compensate or spec.reconcile):
         yield "a read has nothing to compensate or reconcile"
+
+
+def _on_cache(spec: ToolSpec) -> Iterator[str]:
+    if spec.cache is None:
+        return
+    if spec.effect is not Effect.READ:
+        yield "only the results of a read can be given again from a cache"
+    if spec.cache.lifetime_s <= 0:
+        yield "cache.lifetime_s must be positive"
+    for kind in spec.cache.reads:
+        if not _TYPE.fullmatch(kind):
+            yield f"cache.reads names {kind!r}, which is no resource type such as Draft"
 
 
 def _on_examples(spec: ToolSpec) -> Iterator[str]:

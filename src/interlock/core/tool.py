@@ -133,6 +133,18 @@ class ApprovalFloor:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheRule:
+    """For how long a result of a read may be given again, in seconds, and the resource types that it reads.
+
+    An effect on one of those types, or one that says of no type what it touches, ends it at once. Where none is named
+    it is the type of the tool's own resource, and where there is none either, every effect of the tenant.
+    """
+
+    lifetime_s: int
+    reads: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """What one call may cost at most, in millionths of `currency`; charged whole where usage is not reported."""
 
@@ -234,11 +246,16 @@ class ToolSpec:
     secrets: tuple[str, ...] = ()
     facts: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
+    cache: CacheRule | None = None
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
         """`(tenant, source, name, version)`, which is unique."""
         return (self.tenant, self.source, self.name, self.version)
+
+
+_LATER: Mapping[str, object] = {"cache": None}
+"""Fields that came after the first versions: at these values they are left out, so that older digests stay."""
 
 
 def spec_digest(spec: ToolSpec) -> str:
@@ -270,6 +287,8 @@ def spec_to_json(value: object) -> Json:
             fields = getattr(value, "__dataclass_fields__", None)
             if fields is None:
                 raise TypeError(f"a spec cannot hold a {type(value).__name__}")
+            if isinstance(value, ToolSpec):
+                fields = [name for name in fields if name not in _LATER or getattr(value, name) != _LATER[name]]
             return fields_to_json(value, names=fields)
 
 

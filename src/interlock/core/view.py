@@ -21,13 +21,14 @@ HINTS_MAX = 3
 class View:
     """Catalogue and policies that belong together, and the environment that policies see here.
 
-    The claim guards that `epoch` is still the store's.
+    The claim guards that `epoch` is still the store's. `cached` are the types of resource that cached reads read.
     """
 
     catalogue: Catalogue
     policies: PolicySet
     epoch: int
     environment: str
+    cached: frozenset[str] = frozenset()
 
     def visible(self, caller: Caller) -> tuple[str, ...]:
         """The names of the tools that this caller may see: all but those that policy never allows."""

@@ -72,6 +72,7 @@ def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[
     - `secrets`: names of credentials that only the function gets, in its `Context`.
     - `input_schema`, `parameters`: replace what the annotations say. `output_schema`, `output_check` (off, warn,
       strict), `output_bytes_max`: what a result must be. `evidence`: what it may be used for.
+    - `cache`: a `CacheRule`, where a result of a read may be given again to the same principal.
 
     Schema and descriptions come from type hints and docstring. Raises `SpecInvalid` for an option that there is not or
     that has another type, where the function has a parameter without a type, `*args`, or a signature that does not fit

@@ -11,6 +11,7 @@ from interlock.core.evidence import EvidenceKind, EvidenceRule
 from interlock.core.labels import Labels
 from interlock.core.tool import (
     ApprovalFloor,
+    CacheRule,
     ChosenBy,
     Cost,
     ErrorContract,
@@ -72,6 +73,7 @@ class ToolOptions(TypedDict, total=False):
     secrets: Sequence[str]
     facts: Sequence[str]
     examples: Mapping[str, Mapping[str, object]]
+    cache: CacheRule
 
 
 _FUNCTIONS = ("resolve", "reconcile", "precondition")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from interlock.core.decision import Ask, Deny, Facts, Replay
+from interlock.core.decision import Allow, Ask, Deny, Facts, Replay
 from interlock.core.labels import NO_LABELS
 from interlock.core.limits import LimitTable, charges
 from interlock.core.observation import Observation, released
-from interlock.core.observe import refused, replayed, resource_shown, waiting
+from interlock.core.observe import given_again, refused, replayed, resource_shown, waiting
 from interlock.core.operation import Operation
 from interlock.core.redaction import NOTHING as NO_VOCABULARY
 from interlock.core.redaction import Redactor
 from interlock.ports import Asking, Entry
+from interlock.runtime.cache import Kept
 from interlock.runtime.intents import approval_of, stored_of
 from interlock.runtime.proposal import Proposal
 from interlock.runtime.records import NOTHING_NAMED, Records
@@ -65,6 +66,13 @@ class Ends:
         labels = replay.prior.labels if replay.visible else NO_LABELS
         receipt = await self._world.calls.record(Entry(event, run=operation.caller.run, labels=labels))
         return released(seen, receipt)
+
+    async def give_again(self, operation: Operation, facts: Facts, allow: Allow, *, kept: Kept) -> Observation:
+        """Give back what was read before. The proposal counts; its labels join the run."""
+        seen = given_again(operation, kept.observation, age_s=kept.age_s)
+        event = self._records.cached(operation, allow, seen)
+        entry = Entry(event, charges(facts.reservations), operation.caller.run, seen.labels or NO_LABELS)
+        return released(seen, await self._world.calls.record(entry))
 
     def named(self, operation: Operation | None) -> frozenset[str]:
         """The fields that policy may have redacted of an operation, where it gave no verdict on it."""

@@ -65,7 +65,7 @@ class Executor:
         spec = operation.tool.spec
         secrets = NO_SECRETS
         if spec.secrets:
-            found = await self._secrets(operation, flight)
+            found = await self.credentials(operation, flight)
             if isinstance(found, Failed):
                 return found
             secrets = found
@@ -85,7 +85,7 @@ class Executor:
         """What the tool's `reconcile` says of an operation whose outcome was lost; None: it cannot tell."""
         if not operation.spec.reconcile:
             return None
-        secrets = await self._secrets(operation, flight) if operation.spec.secrets else NO_SECRETS
+        secrets = await self.credentials(operation, flight) if operation.spec.secrets else NO_SECRETS
         if isinstance(secrets, Failed):
             return None
         until_s = self._world.clock.monotonic_s() + operation.spec.timeout_ms / 1000
@@ -142,7 +142,7 @@ class Executor:
         self._tails.add(task)
         task.add_done_callback(self._tails.discard)
 
-    async def _secrets(self, operation: Operation, flight: Flight) -> Mapping[str, str] | Failed:
+    async def credentials(self, operation: Operation, flight: Flight) -> Mapping[str, str] | Failed:
         """The credentials that the handler is given, known to the redactor before anything can show them."""
         names = operation.spec.secrets
         source = self._world.secrets

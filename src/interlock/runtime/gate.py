@@ -33,6 +33,7 @@ from interlock.core.settle import broken, cut_off, spent_on
 from interlock.core.stored import thaw
 from interlock.core.view import View
 from interlock.ports import Claim, NotClaimed, OpenCall, StoredOperation
+from interlock.runtime.cache import Kept, ReadCache
 from interlock.runtime.ends import Ends
 from interlock.runtime.execute import Executor, Flight
 from interlock.runtime.faults import report
@@ -80,6 +81,7 @@ class Gate:
         self._executor = Executor(world, records.redactor, late=self._note_late)
         self._ends = Ends(world, settings, views=views, records=records, limits=self._looker.limits)
         self._settler = Settler(world, records)
+        self._cache = ReadCache(world, settings, fetch=self._executor.credentials)
         self._ongoing = Ongoing()
         self._look_again: LookAgain | None = None
         self._is_closing = False
@@ -197,6 +199,8 @@ class Gate:
             case Allow():
                 if facts.resource is not operation.resource:
                     operation = replace(operation, resource=facts.resource)
+                if operation.tool.spec.cache is not None:
+                    return await self._read(proposal, operation, facts, allow=decision)
                 return await self._claim_and_run(proposal, operation, facts, allow=decision)
             case Deny():
                 if await self._before(proposal, self._worth_waiting(decision, proposal)):
@@ -208,6 +212,18 @@ class Gate:
                 return await self._ends.replay(operation, decision)
             case _:
                 assert_never(decision)
+
+    async def _read(
+        self, proposal: Proposal, operation: Operation, facts: Facts, *, allow: Allow
+    ) -> Observation | Again:
+        """A read that may be given again: once for all who ask for it at the same time."""
+        found = await self._before(proposal, self._cache.find(operation, facts, allow, until_s=proposal.deadline_s))
+        if isinstance(found, Kept):
+            return await self._ends.give_again(operation, facts, allow, kept=found)
+        with self._cache.leading(found, operation):
+            step = await self._claim_and_run(proposal, operation, facts, allow=allow)
+            found.seen = step if isinstance(step, Observation) else None
+        return step
 
     async def _claim_and_run(
         self, proposal: Proposal, operation: Operation, facts: Facts, *, allow: Allow

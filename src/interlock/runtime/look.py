@@ -10,7 +10,8 @@ import logging
 from collections.abc import Mapping
 
 from interlock.core.approval import Approval
-from interlock.core.budget import ScopeKind
+from interlock.core.budget import ScopeKind, Taken
+from interlock.core.cache import counted_effects, scopes_read
 from interlock.core.canonical import Json
 from interlock.core.decision import Facts
 from interlock.core.frozen import frozen, maker
@@ -68,7 +69,10 @@ class Looker:
         now_us = self._clock.now_us()
         digest = operation.digest if self._per_operation else ""
         reservations = self.limits.reservations(caller, spec, digest=digest, now_us=now_us, counted=asked.counted)
-        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, reservations.scopes, now_us))
+        if view.cached:
+            reservations = Taken.of((*reservations, *counted_effects(operation, view.cached)))
+        scopes = reservations.scopes if spec.cache is None else (*reservations.scopes, *scopes_read(operation))
+        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us))
         policy = view.policies.slice(spec, tenant=tenant)
         if caller.run is None and policy.reads_run:
             self._warn_of(policy)
@@ -85,10 +89,11 @@ class Looker:
             resource=resource,
             outside=outside,
             reservations=reservations,
-            usage=seen.usage,
+            usage=seen.usage if spec.cache is None else seen.usage[: len(reservations)],
             grant=asked.grant,
             deadline_us=now_us if asked.overdue else None,
             epoch=view.epoch,
+            effects=() if spec.cache is None else seen.usage[len(reservations) :],
         )
 
     def _warn_of(self, policy: PolicySlice) -> None:

@@ -112,6 +112,16 @@ class Records:
         record["visible"] = replay.visible
         return self._event(EventKind.REPLAYED, record, key, kept=kept)
 
+    def cached(self, operation: Operation, allow: Allow, seen: Observation) -> Event:
+        """A read that was not made again."""
+        key = self.key(operation.caller.principal.tenant)
+        record, kept = self._proposed(operation, allow.verdict, key=key)
+        record["status"] = seen.status.value
+        record["subject"] = seen.operation_id
+        record["executed_at_us"] = seen.executed_at_us
+        record["cached_s"] = seen.cached_s
+        return self._event(EventKind.CACHED, record, key, kept=kept)
+
     def settled(
         self, operation: Operation, allow: Allow, seen: Observation, *, outcome: Outcome, spent: Amounts
     ) -> Event:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from interlock.core.cache import types_read
 from interlock.core.canonical import decode
 from interlock.core.catalogue import Catalogue, Lifecycle, Tool
 from interlock.core.policy import PolicySet, PolicySource
@@ -34,7 +35,8 @@ class Views:
         """Read catalogue and policies as they are now."""
         catalogue = await self.catalogue()
         epoch, sources = catalogue.epoch, await self.sources()
-        self.current = View(catalogue, self.compile(sources, catalogue=catalogue), epoch, self._environment)
+        policies, cached = self.compile(sources, catalogue=catalogue), types_read(catalogue.specs)
+        self.current = View(catalogue, policies, epoch, self._environment, cached)
         return self.current
 
     async def latest(self) -> View:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from interlock.core.budget import (
+    LIMITED,
     NOTHING,
     Amounts,
     Limit,
@@ -47,13 +48,13 @@ def met(kind: ScopeKind, caller: Caller = FULL, *, digest: str = "d1", known: bo
 
 
 @pytest.mark.requirement("BUD-1")
-@pytest.mark.parametrize("kind", ScopeKind)
+@pytest.mark.parametrize("kind", LIMITED)
 def test_a_limit_holds_what_it_is_set_on(kind: ScopeKind) -> None:
     assert [each.scope for each in met(kind)] == [ScopeKey("acme", kind, name) for name in IDS[kind]]
 
 
 @pytest.mark.requirement("BUD-1")
-@pytest.mark.parametrize("kind", ScopeKind)
+@pytest.mark.parametrize("kind", LIMITED)
 @pytest.mark.parametrize("unit", [Unit.CALLS, Unit.COST_MICROS, Unit.WORKING_MS, Unit.CONCURRENT])
 def test_zero_means_none_at_all_on_every_scope(kind: ScopeKind, unit: Unit) -> None:
     taken = table(Limit(kind, unit, 0)).reservations(FULL, SAVE, digest="d1")
@@ -132,7 +133,7 @@ def test_another_version_of_a_tool_takes_what_it_declares_itself() -> None:
 
 
 def test_what_is_remembered_is_of_the_same_caller_and_call() -> None:
-    found = table(*[Limit(kind, Unit.CALLS, 9) for kind in ScopeKind])
+    found = table(*[Limit(kind, Unit.CALLS, 9) for kind in LIMITED])
     others = [
         replace(FULL, run="r2"),
         replace(FULL, task="t2"),
@@ -140,7 +141,7 @@ def test_what_is_remembered_is_of_the_same_caller_and_call() -> None:
         replace(FULL, principal=replace(ALICE, id="bob")),
         replace(FULL, principal=replace(ALICE, tenant="other")),
     ]
-    fresh = [LimitTable.of(Limits(tuple(Limit(kind, Unit.CALLS, 9) for kind in ScopeKind))) for _ in others]
+    fresh = [LimitTable.of(Limits(tuple(Limit(kind, Unit.CALLS, 9) for kind in LIMITED))) for _ in others]
     for caller, other in zip(others, fresh, strict=True):
         found.reservations(FULL, SAVE, digest="d1")
         assert found.reservations(caller, SAVE, digest="d1") == other.reservations(caller, SAVE, digest="d1")

@@ -11,6 +11,7 @@ from interlock.core.evidence import EvidenceKind, EvidenceRule
 from interlock.core.labels import Confidentiality, Labels
 from interlock.core.tool import (
     ApprovalFloor,
+    CacheRule,
     ChosenBy,
     Cost,
     Document,
@@ -79,6 +80,7 @@ GOVERNANCE: Mapping[str, object] = {
     "secrets": ("api_key",),
     "facts": ("ticket",),
     "examples": (Example("one", Document.of({"draft_id": "r1"})),),
+    "cache": CacheRule(60),
     "handler": Entrypoint("http", "https://example.test", "f2"),
 }
 
