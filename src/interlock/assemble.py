@@ -20,13 +20,14 @@ from interlock.core.policy import Mode, PolicySource
 from interlock.core.redaction import Redactor
 from interlock.core.render import for_model
 from interlock.core.signing import fingerprint
-from interlock.core.tool import ToolSpec
+from interlock.core.tool import SHARED, ToolSpec
 from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
 from interlock.ports import Clock, Entropy, FactSource, Principals, Secrets, Signer
 from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.python import PythonRunner
 from interlock.runners.threads import Threads
+from interlock.runtime.acts import only_operators
 from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.audit import AuditDesk
 from interlock.runtime.batch import call_many
@@ -44,6 +45,7 @@ from interlock.store.seal import Seal
 from interlock.system import SystemClock, SystemEntropy
 
 if TYPE_CHECKING:
+    from interlock.store.backup_file import Placed, Tell
     from interlock.store.sqlite import SqliteStore
 
 log = logging.getLogger("interlock.gate")
@@ -204,6 +206,17 @@ class Gate(Walk):
     async def usage(self, tenant: str) -> tuple[tuple[ScopeKey, Usage], ...]:
         """What was spent, by scope."""
         return await self._world.ledger.usage(tenant)
+
+    async def backup(self, path: str | Path, *, by: Principal, tell: Tell | None = None) -> Placed:
+        """Copy the store, while it is used, to a new file; that is on record. The key is not in it.
+
+        `tell` hears how much of how much is done, in a thread. Raises `ActRefused` unless `by` is an operator of the
+        installation's own tenant, `StoreError` where it is no SQLite file, `NotWritten` with nothing left at `path`.
+        """
+        from interlock.copies import back_up_open
+
+        only_operators(by, "Backing up", tenants={SHARED}, home=self._settings.tenant)
+        return await back_up_open(self.audit, self._world.calls, Path(path), by=by, tell=tell)
 
     async def close(self) -> None:
         """Wait for calls on their way, then sign where the audit log stands."""

@@ -11,7 +11,7 @@ from interlock.assemble import PLAIN, Gate, Host
 from interlock.core.audit_log import LogReading, Verified
 from interlock.core.call import Principal
 from interlock.core.chain import Break
-from interlock.core.errors import BackupInvalid, KeyInvalid
+from interlock.core.errors import BackupInvalid, KeyInvalid, StoreError
 from interlock.core.frozen import frozen
 from interlock.core.journal import EventKind
 from interlock.core.key_mark import key_mark
@@ -21,6 +21,7 @@ from interlock.core.tool import SHARED
 from interlock.keys import Keys, KeySigner, read_key_file
 from interlock.ports import Signer
 from interlock.runtime.acts import only_operators
+from interlock.runtime.audit import AuditDesk
 from interlock.runtime.proof import prove
 from interlock.runtime.records import Records
 from interlock.settings import Publish, Settings
@@ -30,6 +31,7 @@ from interlock.store.backup_read import ClosedDb, ClosedLog, Found, inspected
 from interlock.store.backup_restore import restore
 from interlock.store.seal import NoSeal, Seal
 from interlock.store.seal_aes import AesSeal
+from interlock.store.sqlite import SqliteStore
 from interlock.store.sqlite_copies import Copy
 from interlock.system import SystemClock, SystemEntropy
 
@@ -67,6 +69,18 @@ async def create_backup(store: Path, target: Path, *, tell: Tell = untold) -> Pl
     """Copy a store, while it is used, to a new file. Raises `StoreError`, and leaves nothing under that name then."""
     copy = Copy(_new_branch(), SystemClock().now_us())
     return await asyncio.to_thread(back_up, store, target, copy=copy, tell=tell)
+
+
+async def back_up_open(
+    audit: AuditDesk, store: object, target: Path, *, by: Principal, tell: Tell | None = None
+) -> Placed:
+    """The same of a store that a gate has open, put on record there with the digest of the file."""
+    if not isinstance(store, SqliteStore):
+        raise StoreError("only a store in a SQLite file is copied so; a database server has its own tools")
+    made = await create_backup(store.path, target, tell=tell or untold)
+    record = {"subject": "store", "file": target.name, "size_bytes": made.size_bytes, "sha256": made.sha256}
+    await audit.act(EventKind.BACKED_UP, record, by=by)
+    return made
 
 
 async def verify_backup(file: Path, *, host: Host = PLAIN) -> Backup:

@@ -46,6 +46,20 @@ async def test_a_backup_of_a_sealed_store_is_proved_with_its_seal(tmp_path: Path
         await verify_backup(file, host=Host(keys=keys, seal=bytes(31) + b"x"))
 
 
+@pytest.mark.requirement("AUD-6")
+async def test_a_gate_copies_its_store_for_an_operator_and_puts_that_on_record(tmp_path: Path) -> None:
+    async with opened(str(tmp_path / "a.db"), Shelf().tools) as gate:
+        with pytest.raises(ActRefused):
+            await gate.backup(tmp_path / "b", by=ALICE)
+        assert not (tmp_path / "b").exists()
+        made = await gate.backup(tmp_path / "b", by=OPERATOR)
+        (record,) = await records(gate, "store.backed_up")
+        assert (record["sha256"], record["principal"]) == (made.sha256, "olga")
+    async with opened(":memory:", Shelf().tools) as gate:
+        with pytest.raises(StoreError, match="only a store in a SQLite file"):
+            await gate.backup(tmp_path / "c", by=OPERATOR)
+
+
 @pytest.mark.requirement("AUD-2")
 async def test_one_whose_log_was_edited_is_not_restored(tmp_path: Path) -> None:
     file = await backed_up(tmp_path, Shelf())

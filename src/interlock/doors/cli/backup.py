@@ -32,8 +32,6 @@ async def create(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Where to; nothing is overwritten.")],
 ) -> Answer:
     """Copy the store to a file, while it is used. The key is not in it."""
-    from interlock.copies import create_backup
-    from interlock.core.journal import EventKind
     from interlock.doors.cli.session import not_operator, reading
 
     async with reading() as session:
@@ -42,9 +40,7 @@ async def create(
         if refused is not None:
             return refusal(refused)
         with progress("Copying the store") as tell:
-            made = await create_backup(store, file, tell=tell)
-        record = {"subject": "store", "file": file.name, "size_bytes": made.size_bytes, "sha256": made.sha256}
-        await session.gate.audit.act(EventKind.BACKED_UP, record, by=session.by)
+            made = await session.gate.backup(file, by=session.by, tell=tell)
     key = f"{store}.key"
     document: dict[str, Json] = {"file": str(file), "size_bytes": made.size_bytes, "sha256": made.sha256, "key": key}
     text = (
