@@ -43,9 +43,14 @@ class AuditEntry:
 
 def encode_entry(entry: AuditEntry) -> bytes:
     """The entry as JSON with sorted keys and no spaces; the bytes to store and to hash."""
-    if len(entry.nonce) < 2 * NONCE_BYTES_MIN:
+    return encode_fields(_fields(entry), nonce=entry.nonce)
+
+
+def encode_fields(fields: dict[str, object], *, nonce: str) -> bytes:
+    """The same of an entry's fields, for what every call writes."""
+    if len(nonce) < 2 * NONCE_BYTES_MIN:
         raise ValueError(f"a nonce holds at least {NONCE_BYTES_MIN} random bytes in hex")
-    return fitted(orjson.dumps(_fields(entry), option=orjson.OPT_SORT_KEYS))
+    return fitted(orjson.dumps(fields, option=orjson.OPT_SORT_KEYS))
 
 
 def decode_entry(body: bytes) -> AuditEntry | None:

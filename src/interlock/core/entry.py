@@ -5,9 +5,10 @@ A digest of a small value can be guessed; ids and digests that leave the sealed 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 from hashlib import blake2b
+from typing import NamedTuple
 
 import orjson
 
@@ -18,6 +19,9 @@ from interlock.core.journal import RECORD, Event, EventKind, Payload
 
 make_event = maker(Event)
 make_payload = maker(Payload)
+
+Kept = tuple[tuple[str, bytes], ...]
+"""What is kept whole beside a record, by name."""
 
 SALT_BYTES = 16
 SUMMARY_BYTES_MAX = 2_048
@@ -45,8 +49,7 @@ class TenantKey:
         return digest.hexdigest()
 
 
-@frozen
-class Stamp:
+class Stamp(NamedTuple):
     """What an event gets from outside: whose it is, when, and random bytes: 16 for the nonce and for each payload."""
 
     key: TenantKey
@@ -54,37 +57,40 @@ class Stamp:
     random: bytes
 
 
-def event(
-    kind: EventKind, record: Mapping[str, object], *, stamp: Stamp, kept: Iterable[tuple[str, bytes]] = ()
-) -> Event:
+def event(kind: EventKind, record: Mapping[str, object], *, stamp: Stamp, kept: Kept = ()) -> Event:
     """An event ready for a chain. `record` is what may be shown, `kept` what is kept whole beside it.
 
     The record's `call_id` and `subject` become indexes, its `subject` also a keyed id in the chain.
     """
-    key, random = stamp.key, stamp.random
-    shown = make_payload(RECORD, random[16:32], fitted(orjson.dumps(record)))
-    payloads: tuple[Payload, ...] = (shown,)
-    commitments: tuple[tuple[str, str], ...] = ((RECORD, commitment(shown.salt, payload=shown.data)),)
-    if kept:
-        payloads = (shown, *_beside(kept, random))
-        commitments = tuple(sorted([(each.name, commitment(each.salt, payload=each.data)) for each in payloads]))
     subject = record.get("subject")
-    subject = subject if isinstance(subject, str) else ""
+    about = (str(record.get("call_id", "")), subject if isinstance(subject, str) else "")
+    return event_of(kind, fitted(orjson.dumps(record)), about=about, stamp=stamp, kept=kept)
+
+
+def event_of(kind: EventKind, record: bytes, *, about: tuple[str, str], stamp: Stamp, kept: Kept = ()) -> Event:
+    """The same with a record that is JSON already; `about` are its `call_id` and its `subject`."""
+    (key, at_us, random), (call, subject) = stamp, about
+    salt = random[16:32]
+    payloads: tuple[Payload, ...] = (make_payload(RECORD, salt, record),)
+    commitments: tuple[tuple[str, str], ...] = ((RECORD, commitment(salt, payload=record)),)
+    if kept:
+        payloads = (*payloads, *_beside(kept, random))
+        commitments = tuple(sorted([(each.name, commitment(each.salt, payload=each.data)) for each in payloads]))
     return make_event(
         kind,
         key.tenant,
-        stamp.at_us,
+        at_us,
         key.mark,
         random[:16].hex(),
         (("subject", key.keyed(subject)),) if subject else (),
         commitments,
         payloads,
-        str(record.get("call_id", "")),
+        call,
         subject,
     )
 
 
-def _beside(kept: Iterable[tuple[str, bytes]], random: bytes) -> Iterator[Payload]:
+def _beside(kept: Kept, random: bytes) -> Iterator[Payload]:
     for index, (name, data) in enumerate(kept):
         start = 32 + index * SALT_BYTES
         yield make_payload(name, random[start : start + SALT_BYTES], data)

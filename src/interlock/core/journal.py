@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from interlock.core.audit_entry import AuditEntry, encode_entry
+from interlock.core.audit_entry import encode_fields
 from interlock.core.chain import Record
-from interlock.core.frozen import frozen, maker
-
-make_audit_entry = maker(AuditEntry)
+from interlock.core.frozen import frozen
 
 
 class EventKind(StrEnum):
@@ -29,6 +27,11 @@ class EventKind(StrEnum):
     CLOSED = "call.closed"
     LOOKED_UP = "call.looked_up"
     ESCALATED = "call.escalated"
+    COMPENSATION_STARTED = "compensation.started"
+    COMPENSATION_STEP = "compensation.step"
+    COMPENSATION_FAILED = "compensation.failed"
+    COMPENSATION_ENDED = "compensation.ended"
+    COMPENSATION_RESUMED = "compensation.resumed"
     APPROVAL_VOTED = "approval.voted"
     APPROVAL_RESUMED = "approval.resumed"
     APPROVAL_WITHDRAWN = "approval.withdrawn"
@@ -83,9 +86,20 @@ class Event:
 
     def body(self, chain: str, sequence: int) -> bytes:
         """The bytes that the chain hashes, once its place is known."""
-        mark, kind = self.tenant_mark, str(self.kind)
-        entry = make_audit_entry(chain, sequence, self.at_us, mark, kind, self.nonce, self.ids, self.commitments)
-        return encode_entry(entry)
+        nonce = self.nonce
+        return encode_fields(
+            {
+                "chain": chain,
+                "commitments": dict(self.commitments),
+                "ids": dict(self.ids),
+                "kind": str(self.kind),
+                "nonce": nonce,
+                "sequence": sequence,
+                "tenant": self.tenant_mark,
+                "time_us": self.at_us,
+            },
+            nonce=nonce,
+        )
 
 
 @frozen

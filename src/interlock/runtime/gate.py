@@ -38,7 +38,7 @@ from interlock.runtime.ends import Ends
 from interlock.runtime.execute import Executor, Flight
 from interlock.runtime.faults import report
 from interlock.runtime.intents import intent_of
-from interlock.runtime.look import Asked, Looker
+from interlock.runtime.look import Looker, asked
 from interlock.runtime.ongoing import Ongoing
 from interlock.runtime.proposal import Again, Claimed, Found, Proposal
 from interlock.runtime.records import Records
@@ -50,7 +50,6 @@ from interlock.settings import Settings
 log = logging.getLogger("interlock.gate")
 
 make_caller, make_proposal, make_claim = maker(Caller), maker(Proposal), maker(Claim)
-make_claimed = maker(Claimed)
 
 T = TypeVar("T")
 
@@ -191,7 +190,11 @@ class Gate:
         if isinstance(operation, Deny):
             is_stale = await self._before(proposal, self._is_stale(view))
             return Again.CHANGED if is_stale else await self._ends.refuse(proposal, operation)
-        facts = await self._before(proposal, self._looker.facts(operation, view, self._asked(proposal)))
+        try:  # `_before` spelled out: every call comes by
+            facts = await self._looker.facts(operation, view, asked(proposal, now_s=self._world.clock.monotonic_s()))
+        except asyncio.CancelledError:
+            self._own(self._note_cancelled(proposal))
+            raise
         decision = decide(operation, facts)
         if not isinstance(decision, Allow) and await self._before(proposal, self._is_stale(view)):
             return Again.CHANGED
@@ -234,10 +237,11 @@ class Gate:
             return await self._ends.refuse(proposal, replace(CLOSING, operation=operation, tool=operation.tool))
         operation_id = allow.continues or proposal.stored or self._world.new_id()
         claim = make_claim(operation_id, operation.caller.principal.tenant, 0)
-        claimed = make_claimed(operation, allow, claim, self._world.clock.monotonic_s(), proposal.deadline_s)
+        told, started_s = self._records.proposed(operation, allow.verdict), self._world.clock.monotonic_s()
+        claimed = Claimed(operation, allow, told, claim, started_s, proposal.deadline_s)
         spec = operation.tool.spec
         fused = spec.effect is Effect.READ and not spec.external and allow.grant is None
-        event = None if fused else self._records.claimed(operation, allow, operation_id)
+        event = None if fused else self._records.claimed(told, allow, operation_id)
         claiming = self._world.calls.claim(intent_of(operation, facts, allow, claim=claim, event=event))
         self._ongoing.begin(operation_id)
         is_new = operation_id not in (allow.continues, proposal.stored)
@@ -251,7 +255,8 @@ class Gate:
             self._ongoing.end(operation_id)
             raise
         if isinstance(taken, Claim):
-            return await self._run(make_claimed(operation, allow, taken, claimed.started_s, claimed.deadline_s))
+            claimed.claim = taken
+            return await self._run(claimed)
         self._ongoing.end(operation_id)
         if taken is NotClaimed.EPOCH:
             await self._before(proposal, self._views.refresh())
@@ -382,10 +387,6 @@ class Gate:
             report(log, "a cut-off call could not be settled", fault=fault, redactor=self._records.redactor)
 
     # --- small things -------------------------------------------------------------------------------------------------
-
-    def _asked(self, proposal: Proposal) -> Asked:
-        overdue = self._world.clock.monotonic_s() >= proposal.deadline_s
-        return Asked(proposal.grant, proposal.stored is not None, overdue)
 
     def _deadline_s(self, caller: Caller) -> float:
         allowed_ms = self._settings.deadline_ms if caller.deadline_ms is None else caller.deadline_ms

@@ -24,6 +24,7 @@ from interlock.core.run import NO_RUN, RunFacts
 from interlock.core.view import View
 from interlock.ports import Look
 from interlock.runtime.faults import report
+from interlock.runtime.proposal import Proposal
 from interlock.runtime.world import World
 from interlock.settings import Settings
 
@@ -46,6 +47,18 @@ class Asked:
     grant: Approval | None = None
     counted: bool = False
     overdue: bool = False
+
+
+_FIRST = Asked()
+"""What is known of most: asked for the first time, and in time."""
+
+
+def asked(proposal: Proposal, *, now_s: float) -> Asked:
+    """What the walk knows of this proposal."""
+    overdue = now_s >= proposal.deadline_s
+    if proposal.stored is None and not overdue:
+        return _FIRST
+    return Asked(proposal.grant, proposal.stored is not None, overdue)
 
 
 class Looker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 
 from interlock.core.approval import Approval
@@ -15,6 +16,7 @@ from interlock.core.observation import Observation
 from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome
 from interlock.ports import Claim
+from interlock.runtime.records import Proposed
 
 
 class Again(Enum):
@@ -41,12 +43,13 @@ class Proposal:
     replaces: Approval | None = None
 
 
-@frozen
+@dataclass(slots=True)
 class Claimed:
-    """A call that may run, once: what was decided, and the claim that proves it."""
+    """A call that may run, once: what was decided, and the claim that proves it, whose fence is 0 until it is taken."""
 
     operation: Operation
     allow: Allow
+    told: Proposed
     claim: Claim
     started_s: float
     deadline_s: float

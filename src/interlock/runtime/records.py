@@ -7,6 +7,9 @@ something was redacted, or is long) is kept beside it, sealed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
+
+import orjson
 
 from interlock.core.approval import Approval
 from interlock.core.arguments import Unparsed, parse_arguments
@@ -15,8 +18,7 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import canonical
 from interlock.core.catalogue import Tool
 from interlock.core.decision import Allow, Deny, Replay
-from interlock.core.entry import Stamp, TenantKey, event, fragment
-from interlock.core.frozen import maker
+from interlock.core.entry import Kept, Stamp, TenantKey, event, event_of, fragment
 from interlock.core.journal import Event, EventKind
 from interlock.core.observation import Observation
 from interlock.core.observe import resource_shown
@@ -28,7 +30,7 @@ from interlock.core.refusals import Code
 from interlock.core.tool import Risk, spec_to_json
 from interlock.ports import Clock, Entropy
 
-make_stamp = maker(Stamp)
+_new = tuple.__new__  # what every call makes: a class of tuples has a constructor of its own, which is slow
 
 RAW_SHOWN_MAX = 4_096
 """How much of arguments that make no operation is kept."""
@@ -36,12 +38,24 @@ RAW_SHOWN_MAX = 4_096
 NOTHING_NAMED: frozenset[str] = frozenset()
 """No fields to redact by name."""
 
-Kept = tuple[tuple[str, bytes], ...]
-"""What is kept whole beside a record, by name."""
-
 Record = dict[str, object]
 
+HEADS_MAX = 1_024
+"""How many beginnings of records are remembered, before all are written anew."""
+
 _RISKS = {risk: risk.name.lower() for risk in Risk}
+
+
+class Proposed(NamedTuple):
+    """What each record of one call says of its proposal. It is worked out once, though an effect is recorded twice.
+
+    `head` is the part that many calls share, as JSON that is still open; `fields` are this call's own.
+    """
+
+    key: TenantKey
+    head: bytes
+    fields: Record
+    kept: Kept
 
 
 class Records:
@@ -52,6 +66,7 @@ class Records:
         self._clock = clock
         self._entropy = entropy
         self._keys: dict[str, TenantKey] = {}
+        self._heads: dict[tuple[object, ...], tuple[bytes, object]] = {}
         self.redactor = redactor
 
     def key(self, tenant: str) -> TenantKey:
@@ -63,116 +78,148 @@ class Records:
 
     def refused(self, call: ToolCall, caller: Caller, deny: Deny, *, redact: frozenset[str] = NOTHING_NAMED) -> Event:
         """A proposal that ended before anything ran. `redact` is what policy may hide where it gave no verdict."""
-        operation = deny.operation
-        key = self.key(caller.principal.tenant)
-        if operation is None:
-            raw = _raw(call)
-            record = _record(caller, self.redactor.text(call.id), deny.tool, verdict=deny.verdict)
-            record["tool"] = self.redactor.text(call.name)[:128]
-            record["arguments"] = {"bytes": len(raw), "digest": key.keyed(raw)}
-            kept: Kept = (("arguments", raw),)
-        else:
-            record, kept = self._proposed(operation, deny.verdict, key=key, redact=redact)
-        record["status"] = "refused"
-        record["code"] = (deny.audited or deny.code).value
-        record["told"] = deny.code.value
-        record["says"] = self.redactor.text(deny.message)
-        return self._event(EventKind.REFUSED, record, key, kept=kept)
+        if deny.operation is None:
+            return self._refused_unseen(call, caller, deny)
+        told = self.proposed(deny.operation, deny.verdict, redact=redact)
+        return self._event(EventKind.REFUSED, told, self._refusal(deny))
 
-    def claimed(self, operation: Operation, allow: Allow, operation_id: str) -> Event:
+    def _refused_unseen(self, call: ToolCall, caller: Caller, deny: Deny) -> Event:
+        """A proposal that made no operation. What was said is kept as it came."""
+        key, raw = self.key(caller.principal.tenant), _raw(call)
+        record = {
+            **_record(caller, deny.tool, verdict=deny.verdict),
+            "tool": self.redactor.text(call.name)[:128],
+            "call_id": self.redactor.text(call.id),
+            "arguments": {"bytes": len(raw), "digest": key.keyed(raw)},
+            **self._refusal(deny),
+        }
+        return event(EventKind.REFUSED, record, stamp=self._stamp(key, 2), kept=(("arguments", raw),))
+
+    def _refusal(self, deny: Deny) -> Record:
+        return {
+            "status": "refused",
+            "code": (deny.audited or deny.code).value,
+            "told": deny.code.value,
+            "says": self.redactor.text(deny.message),
+        }
+
+    def claimed(self, told: Proposed, allow: Allow, operation_id: str) -> Event:
         """The intent, before the effect."""
-        key = self.key(operation.caller.principal.tenant)
-        record, kept = self._proposed(operation, allow.verdict, key=key)
-        record["status"] = "claimed"
-        record["subject"] = operation_id
-        record["approval"] = _grant(allow)
-        return self._event(EventKind.CLAIMED, record, key, kept=kept)
+        record: Record = {"status": "claimed", "code": None, "subject": operation_id, "approval": _grant(allow)}
+        return self._event(EventKind.CLAIMED, told, record)
 
     def waiting(self, operation: Operation, verdict: Verdict, approval: Approval) -> Event:
         """A question put to people."""
-        key = self.key(operation.caller.principal.tenant)
-        record, kept = self._proposed(operation, verdict, key=key)
-        record["status"] = "waiting"
-        record["subject"] = record["approval"] = approval.id
-        record["code"] = Code.APPROVAL_REQUIRED.value
-        record["roles"] = sorted(approval.requirement.roles)
-        record["quorum"] = approval.requirement.quorum
-        record["expires_at_us"] = approval.expires_at_us
-        record["replaces"] = approval.replaces
-        return self._event(EventKind.WAITING, record, key, kept=kept)
+        record: Record = {
+            "status": "waiting",
+            "subject": approval.id,
+            "approval": approval.id,
+            "code": Code.APPROVAL_REQUIRED.value,
+            "roles": sorted(approval.requirement.roles),
+            "quorum": approval.requirement.quorum,
+            "expires_at_us": approval.expires_at_us,
+            "replaces": approval.replaces,
+        }
+        return self._event(EventKind.WAITING, self.proposed(operation, verdict), record)
 
     def replayed(self, operation: Operation, replay: Replay, seen: Observation) -> Event:
         """A repeat that ran nothing."""
-        key = self.key(operation.caller.principal.tenant)
-        record, kept = self._proposed(operation, replay.verdict, key=key)
-        record["status"] = seen.status.value
-        record["subject"] = replay.prior.operation_id
-        record["replayed"] = True
-        record["executed_at_us"] = seen.executed_at_us
-        record["visible"] = replay.visible
-        return self._event(EventKind.REPLAYED, record, key, kept=kept)
+        record: Record = {
+            "status": seen.status.value,
+            "code": None,
+            "subject": replay.prior.operation_id,
+            "replayed": True,
+            "executed_at_us": seen.executed_at_us,
+            "visible": replay.visible,
+        }
+        return self._event(EventKind.REPLAYED, self.proposed(operation, replay.verdict), record)
 
     def cached(self, operation: Operation, allow: Allow, seen: Observation) -> Event:
         """A read that was not made again."""
-        key = self.key(operation.caller.principal.tenant)
-        record, kept = self._proposed(operation, allow.verdict, key=key)
-        record["status"] = seen.status.value
-        record["subject"] = seen.operation_id
-        record["executed_at_us"] = seen.executed_at_us
-        record["cached_s"] = seen.cached_s
-        return self._event(EventKind.CACHED, record, key, kept=kept)
+        record: Record = {
+            "status": seen.status.value,
+            "code": None,
+            "subject": seen.operation_id,
+            "executed_at_us": seen.executed_at_us,
+            "cached_s": seen.cached_s,
+        }
+        return self._event(EventKind.CACHED, self.proposed(operation, allow.verdict), record)
 
-    def settled(
-        self, operation: Operation, allow: Allow, seen: Observation, *, outcome: Outcome, spent: Amounts
-    ) -> Event:
-        """What came of an execution."""
-        key = self.key(operation.caller.principal.tenant)
-        record, kept = self._executed(operation, allow.verdict, seen, key=key)
-        record["approval"] = _grant(allow)
-        record["attempts"] = outcome.attempts
-        record["working_ms"] = spent.working_ms
-        record["cost_micros"] = spent.cost_micros
-        record["tokens"] = spent.tokens
-        return self._event(EventKind.SETTLED, record, key, kept=kept)
+    def settled(self, told: Proposed, allow: Allow, seen: Observation, *, outcome: Outcome, spent: Amounts) -> Event:
+        """What came of an execution. Results are redacted already: an observation is for a model's eyes."""
+        _, _, tokens, cost_micros, working_ms, _ = spent
+        record: Record = {
+            "status": str(seen.status),
+            "code": None,
+            "subject": seen.operation_id,
+            "approval": _grant(allow),
+            "attempts": outcome.attempts,
+            "working_ms": working_ms,
+            "cost_micros": cost_micros,
+            "tokens": tokens,
+        }
+        return self._event(EventKind.SETTLED, told, record, seen=seen)
 
     def late(self, operation: Operation, seen: Observation, *, redact: frozenset[str] = NOTHING_NAMED) -> Event:
         """A result that came when its call was settled already, or another worker's: recorded, never used."""
-        key = self.key(operation.caller.principal.tenant)
-        record, kept = self._executed(operation, None, seen, key=key, redact=redact)
-        return self._event(EventKind.LATE, record, key, kept=kept)
+        record: Record = {"status": str(seen.status), "code": None, "subject": seen.operation_id}
+        return self._event(EventKind.LATE, self.proposed(operation, None, redact=redact), record, seen=seen)
 
     def act(self, kind: EventKind, tenant: str, record: Mapping[str, object], *, kept: bytes | None = None) -> Event:
         """An act of the control plane or of an approver; `record` names who, what and the subject."""
         shown = {name: _shown(value, self.redactor) for name, value in record.items()}
-        return self._event(kind, shown, self.key(tenant), kept=() if kept is None else (("text", kept),))
+        beside: Kept = () if kept is None else (("text", kept),)
+        return event(kind, shown, stamp=self._stamp(self.key(tenant), 1 + len(beside)), kept=beside)
 
-    def _event(self, kind: EventKind, record: Record, key: TenantKey, *, kept: Kept) -> Event:
-        random = self._entropy.bytes(32 + 16 * len(kept))
-        return event(kind, record, stamp=make_stamp(key, self._clock.now_us(), random), kept=kept)
-
-    def _proposed(
-        self,
-        operation: Operation,
-        verdict: Verdict | None,
-        *,
-        key: TenantKey,
-        redact: frozenset[str] = NOTHING_NAMED,
-    ) -> tuple[Record, Kept]:
+    def proposed(
+        self, operation: Operation, verdict: Verdict | None, *, redact: frozenset[str] = NOTHING_NAMED
+    ) -> Proposed:
         """What was proposed and what policy made of it, with the arguments beside it where they are not shown whole."""
-        tool, arguments = operation.tool, operation.arguments
+        key = self.key(operation.caller.principal.tenant)
+        arguments, digest = operation.arguments, operation.digest
         named = redact if verdict is None else verdict.redact
         redacted, call_id = self._redacted(operation, named)
-        record = _record(operation.caller, call_id, tool, verdict=verdict)
-        shown = record["arguments"] = fragment(redacted, arguments, key)
-        record["operation"] = key.keyed(operation.digest)
+        shown = fragment(redacted, arguments, key)
+        fields: Record = {"call_id": call_id, "arguments": shown, "operation": key.keyed(digest)}
         if operation.key is not None:
-            record["key"] = key.keyed(operation.key)
+            fields["key"] = key.keyed(operation.key)
         if operation.resource is not None:
-            record["resource"] = resource_shown(operation, self.redactor, named)
+            fields["resource"] = resource_shown(operation, self.redactor, named)
         if operation.call.expectation:
-            record["expectation"] = self.redactor.text(operation.call.expectation)[:512]
+            fields["expectation"] = self.redactor.text(operation.call.expectation)[:512]
         is_whole = redacted is arguments and not isinstance(shown, dict)
-        return record, () if is_whole else (("arguments", arguments),)
+        head = self._head(operation.caller, operation.tool, verdict)
+        return _new(Proposed, (key, head, fields, () if is_whole else (("arguments", arguments),)))
+
+    def _head(self, caller: Caller, tool: Tool, verdict: Verdict | None) -> bytes:
+        """The fields that depend on nothing else, as JSON without its end. Remembered with what it was made of: those
+        who call often come with the same, and what is kept alive cannot lend its identity to another."""
+        who, origin = caller.principal, caller.origin
+        place = (who.id, who.kind, who.acting_for, caller.run, caller.task, id(origin), id(tool), id(verdict))
+        known = self._heads.get(place)
+        if known is not None:
+            return known[0]
+        head = orjson.dumps(_record(caller, tool, verdict=verdict))[:-1] + b","
+        if len(self._heads) >= HEADS_MAX:
+            self._heads.clear()
+        self._heads[place] = head, (origin, tool, verdict)
+        return head
+
+    def _event(self, kind: EventKind, told: Proposed, record: Record, *, seen: Observation | None = None) -> Event:
+        """The record of `told` and what else there is to say, of what was `seen` too."""
+        key, head, fields, kept = told
+        if seen is not None and seen.data_json is not None:
+            shown = record["result"] = fragment(seen.data_json, seen.data_json, key)
+            kept = (*kept, ("result", seen.data_json)) if isinstance(shown, dict) else kept
+        if seen is not None and seen.error is not None:
+            record["code"] = seen.error.code.value
+            record["says"] = seen.error.message
+        said = b"".join((head, orjson.dumps({**fields, **record})[1:]))
+        about = (str(fields["call_id"]), str(record.get("subject") or ""))
+        return event_of(kind, said, about=about, stamp=self._stamp(key, 1 + len(kept)), kept=kept)
+
+    def _stamp(self, key: TenantKey, payloads: int) -> Stamp:
+        return _new(Stamp, (key, self._clock.now_us(), self._entropy.bytes(16 + 16 * payloads)))
 
     def _redacted(self, operation: Operation, named: frozenset[str]) -> tuple[bytes, str]:
         """The arguments and the call's id as they may be shown."""
@@ -181,32 +228,9 @@ class Records:
             return arguments, call_id
         return self.redactor.json_bytes(arguments, marked=marked, named=named), self.redactor.text(call_id)
 
-    def _executed(
-        self,
-        operation: Operation,
-        verdict: Verdict | None,
-        seen: Observation,
-        *,
-        key: TenantKey,
-        redact: frozenset[str] = NOTHING_NAMED,
-    ) -> tuple[Record, Kept]:
-        """What was proposed and what came of it. Results are redacted already: an observation is for a model's eyes."""
-        record, kept = self._proposed(operation, verdict, key=key, redact=redact)
-        record["status"] = str(seen.status)
-        record["subject"] = seen.operation_id
-        data = seen.data_json
-        if data is not None:
-            shown = record["result"] = fragment(data, data, key)
-            if isinstance(shown, dict):
-                kept = (*kept, ("result", data))
-        if seen.error is not None:
-            record["code"] = seen.error.code.value
-            record["says"] = seen.error.message
-        return record, kept
 
-
-def _record(caller: Caller, call_id: str, tool: Tool | None, *, verdict: Verdict | None) -> Record:
-    """The fields of every record, in one literal: it is made for every call. The encoder is slow on enums."""
+def _record(caller: Caller, tool: Tool | None, *, verdict: Verdict | None) -> Record:
+    """Who and what and why: the fields of every record that many calls share. The encoder is slow on enums."""
     principal, origin = caller.principal, caller.origin
     spec = None if tool is None else tool.spec
     record: Record = {
@@ -220,15 +244,12 @@ def _record(caller: Caller, call_id: str, tool: Tool | None, *, verdict: Verdict
         "actor": origin.actor,
         "run": caller.run,
         "task": caller.task,
-        "call_id": call_id,
         "tool": None if spec is None else spec.name,
         "source": None if spec is None else spec.source,
         "version": None if spec is None else spec.version,
         "spec": None if tool is None else tool.digest,
         "effect": None if spec is None else str(spec.effect),
         "risk": None if spec is None else _RISKS[spec.risk],
-        "status": None,
-        "code": None,
         "answer": None if verdict is None else str(verdict.answer),
         "policies": () if verdict is None else verdict.policies,
         "slice": None if verdict is None else verdict.slice_digest,

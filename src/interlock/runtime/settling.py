@@ -67,7 +67,7 @@ class Settler:
             make_settlement(
                 claim,
                 settled_as(outcome),
-                self._records.settled(operation, claimed.allow, seen, outcome=outcome, spent=spent),
+                self._records.settled(claimed.told, claimed.allow, seen, outcome=outcome, spent=spent),
                 now_us,
                 to_bytes(seen) if operation.key is not None else None,
                 spent,
