@@ -46,6 +46,7 @@ from interlock.system import SystemClock, SystemEntropy
 
 if TYPE_CHECKING:
     from interlock.store.backup_file import Placed, Tell
+    from interlock.runners.sandbox import SandboxRunner
     from interlock.store.sqlite import SqliteStore
 
 log = logging.getLogger("interlock.gate")
@@ -241,6 +242,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
     redactor = Redactor(settings.secrets)
     runners = RunnersByKind({
         "python": lambda: PythonRunner(redactor=redactor, threads=Threads(threads_max=settings.threads_max)),
+        "sandbox": lambda: _sandbox(redactor),
     })  # fmt: skip
     world = World(
         calls=store,
@@ -262,6 +264,12 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
     views = Views(store, environment=settings.environment, facts=host.fact_names)
     records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)
     return kind(world, settings, views=views, records=records, runners=runners)
+
+
+def _sandbox(redactor: Redactor) -> SandboxRunner:
+    from interlock.runners.sandbox import SandboxRunner
+
+    return SandboxRunner(redactor=redactor)
 
 
 async def _keys(store: MemoryStore | SqliteStore, host: Host) -> Keys:
