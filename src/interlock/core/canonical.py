@@ -22,6 +22,7 @@ import orjson
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 _SAME_IN_ORJSON = frozenset({str, int, bool, type(None)})
+_TEXT = frozenset({str})
 # 10^19 does not fit what orjson reads exactly; a digit run in a text only costs the slower reader.
 _MAYBE_BIG = re.compile(rb"[0-9]{19}")
 _INTEGRAL_BELOW = 1e21
@@ -61,6 +62,8 @@ def fitted(data: bytes) -> bytes:
 
 def integral(value: Json) -> Json:
     """The value with every integral float below 1e21 as the int that it equals; unchanged parts are shared."""
+    if type(value) is dict and _SAME_IN_ORJSON.issuperset(map(type, value.values())):
+        return value
     if isinstance(value, float):
         return int(value) if abs(value) < _INTEGRAL_BELOW and value.is_integer() else value
     pairs: Iterable[tuple[str, Json]] | Iterable[tuple[int, Json]]
@@ -94,14 +97,15 @@ def _orjson_agrees(value: object) -> bool:
     """
     items: Iterable[object]
     if isinstance(value, dict):
-        for key in value:
-            if type(key) is not str or not (key.isascii() or max(key) <= "\uffff"):
-                return False
+        if not (_TEXT.issuperset(map(type, value)) and ("".join(value).isascii() or max("".join(value)) <= "\uffff")):
+            return False
         items = value.values()
     elif isinstance(value, list):
         items = value
     else:
         return type(value) in _SAME_IN_ORJSON
+    if _SAME_IN_ORJSON.issuperset(map(type, items)):
+        return True
     for item in items:  # noqa: SIM110 - this runs for every call, and a generator would double its time
         if type(item) not in _SAME_IN_ORJSON and not _orjson_agrees(item):
             return False

@@ -9,6 +9,7 @@ from enum import StrEnum
 from heapq import nlargest
 from types import MappingProxyType
 
+from interlock.core.evidence import STATUS_ONLY, Evidence
 from interlock.core.refusals import Code
 from interlock.core.schema import CompiledSchema
 from interlock.core.tool import SHARED, Parameter, ToolSpec
@@ -48,7 +49,8 @@ class Tool:
     """A spec with everything derived from it that a call needs.
 
     `sensitive` are JSON pointers into arguments that are never shown; `model_schema` is what a model sees: the input
-    schema without injected parameters. `users` are parameters that only a user's explicit request may set.
+    schema without injected parameters. `users` are parameters that only a user's explicit request may set. `evidence`
+    is what a result without sources of its own is evidence of.
     """
 
     spec: ToolSpec
@@ -61,6 +63,7 @@ class Tool:
     state: Lifecycle = Lifecycle.AVAILABLE
     replacement: str = ""
     users: frozenset[str] = frozenset()
+    evidence: Evidence = STATUS_ONLY.plain
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,8 +35,10 @@ class EvidenceRule:
     confirm: bool = False
     scope: str = ""
 
-
-STATUS_ONLY = EvidenceRule()
+    @property
+    def plain(self) -> Evidence:
+        """What a result is evidence of that names no sources."""
+        return Evidence(self.kind, self.quotable, self.reportable, self.confirm, self.scope)
 
 
 @frozen
@@ -51,3 +53,6 @@ class Evidence:
     sources: tuple[Source, ...] = ()
     data_time_us: int | None = None
     data_version: str = ""
+
+
+STATUS_ONLY = EvidenceRule()

@@ -18,14 +18,13 @@ from interlock.core.frozen import frozen, maker
 from interlock.core.labels import Labels
 from interlock.core.observation import Observation, Problem, Status, from_bytes
 from interlock.core.operation import Operation
-from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
+from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Produced, Succeeded, Unknown
 from interlock.core.policy import Verdict
 from interlock.core.redaction import MASK, Redactor
 from interlock.core.refusals import BEFORE_DISPATCH, REFUSALS, Code
 from interlock.core.text import clean, clean_json
 from interlock.core.tool import OutputCheck
 
-make_evidence = maker(Evidence)
 make_observation = maker(Observation)
 
 WORDS_CHARS_MAX = 4_096
@@ -267,11 +266,13 @@ def _head(data: bytes) -> bytes:
 
 
 def _evidence(operation: Operation, produced: Produced, frame: Frame) -> Evidence:
+    if produced is NOTHING_MORE:
+        return operation.tool.evidence
     rule = operation.tool.spec.evidence
     sources = produced.sources and tuple(
         [replace(each, uri=frame.words(each.uri), title=frame.words(each.title)) for each in produced.sources]
     )
-    return make_evidence(
+    return Evidence(
         rule.kind,
         rule.quotable,
         rule.reportable,

@@ -10,6 +10,8 @@ from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Partial, Succeeded, Unknown
 from interlock.core.refusals import Code
 
+_new = tuple.__new__  # what every call makes: a class of tuples has a constructor of its own, which is slow
+
 
 def settled_as(outcome: Outcome) -> CallEvent:
     """The step that a claimed call takes. A result that is withheld was executed all the same."""
@@ -34,9 +36,10 @@ def spent_on(operation: Operation, outcome: Outcome, *, elapsed_ms: int) -> Amou
     """What the call cost. Unreported usage is charged its declared maximum, never zero; what never ran costs none."""
     declared = operation.tool.spec.cost.max_micros
     spent = _reported(outcome)
-    cost = declared if spent is None or not _cost_reported(outcome) else _bounded(spent.cost_micros)
-    tokens = 0 if spent is None else _bounded(spent.tokens)
-    return Amounts(0, 0, tokens, cost, elapsed_ms)
+    if spent is None:
+        return _new(Amounts, (0, 0, 0, declared, elapsed_ms, 0))
+    cost = declared if not _cost_reported(outcome) else _bounded(spent.cost_micros)
+    return Amounts(0, 0, _bounded(spent.tokens), cost, elapsed_ms)
 
 
 def _bounded(amount: int) -> int:

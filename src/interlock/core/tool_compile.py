@@ -28,6 +28,7 @@ def compile_tool(spec: ToolSpec, *, state: Lifecycle = Lifecycle.AVAILABLE, repl
         state=state,
         replacement=replacement,
         users=frozenset(each.name for each in spec.parameters if each.source is ParameterSource.USER),
+        evidence=spec.evidence.plain,
     )
 
 
