@@ -43,7 +43,7 @@ class Written:
     @property
     def left(self) -> list[int]:
         """The processes of it that are there, by their command line."""
-        return [pid for pid in _processes() if self.mark.encode() in _command_line(pid)]
+        return [pid for pid in _processes() if self.mark.encode() in command_line(pid)]
 
 
 @asynccontextmanager
@@ -83,8 +83,13 @@ def _processes() -> list[int]:
     return [int(each.name) for each in Path("/proc").iterdir() if each.name.isdigit()]
 
 
-def _command_line(pid: int) -> bytes:
+def command_line(pid: int) -> bytes:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return b""
+
+
+def descriptors() -> int:
+    """How many are open here."""
+    return len(list(Path("/proc/self/fd").iterdir()))

@@ -43,10 +43,9 @@ class SandboxLimits:
 
 @frozen
 class ProgramFile:
-    """One file of the program: where it lies on this machine, its place below /app, and SHA-256 (hex) of its bytes."""
+    """One file of the program: its place in its folder, and below /app, with the SHA-256 (hex) of its bytes."""
 
     place: str
-    source: str
     sha256: str
 
 
@@ -58,7 +57,7 @@ class Program:
     executable of the machine that is the program itself. `secrets` are environment variables by the secret that fills
     them. `exit_codes` are the errors that its exit codes stand for. `files_in` are folders by the argument that names a
     file in them, `files_out` is the folder that files from /out are put in, at most `files_out_max`; in both
-    `{tenant}` is the caller's.
+    `{tenant}` is the caller's. What is relative of all that lies in `folder`.
     """
 
     command: tuple[str, ...]
@@ -71,6 +70,7 @@ class Program:
     files_in: Mapping[str, str] = field(default_factory=dict)
     files_out: str = ""
     files_out_max: int = 16
+    folder: str = "/"
 
     @property
     def target(self) -> str:
@@ -79,7 +79,7 @@ class Program:
 
 
 def program_fingerprint(program: Program) -> str:
-    """SHA-256 (hex) over all of it, but for where its files lie on this machine: a changed file is a changed tool."""
+    """SHA-256 (hex) over all of it, but for where its folder lies: a changed file is a changed tool."""
     plain = ("command", "pinned", "limits", "environment", "secrets", "exit_codes", "files_in")
     said = fields_to_json(program, names=(*plain, "files_out", "files_out_max"))
     said["files"] = {each.place: each.sha256 for each in program.files}

@@ -91,7 +91,8 @@ def program(**options: Unpack[ProgramOptions]) -> DeclaredProgram:
     - `limits`: the `SandboxLimits`. `timeout_ms` bounds it by the clock.
     - `environment`: variables with their values, `secret_environment`: variables with the secrets that fill them.
     - `exit_codes`: exit codes with the codes of the `errors` that they mean.
-    - `files_in`: arguments with the folders in which they name a file, which the program reads as /in/<argument>.
+    - `files_in`: arguments with the folders in which they name a file, which the program reads as /in/<argument>. What
+      is relative lies in `folder`.
     - `files_out`: a folder for the files that the program leaves in /out, at most `files_out_max`. The result is then
       `{"result": ..., "files": [...]}`, where the handle of a file is its path in that folder.
 
@@ -116,15 +117,15 @@ def _program(given: Mapping[str, Any], *, name: str) -> Program:
     pinned = "" if files or not command else _digest(Path(command[0]), name=name)
     exit_codes = {code: typed(each, str, path=f"{name}: exit_codes") for code, each in codes.items()}
     secrets = values.pop("secret_environment", {})
-    return Program(command, files, pinned, secrets=secrets, exit_codes=exit_codes, **values)
+    return Program(command, files, pinned, secrets=secrets, exit_codes=exit_codes, folder=str(folder), **values)
 
 
 def _files(command: Sequence[str], more: Sequence[str], *, folder: Path, name: str) -> tuple[ProgramFile, ...]:
     """The program's own files: what of the command is a relative path of one, and what is named beside it."""
     own = [each for each in command if each and not each.startswith(("/", "-")) and (folder / each).is_file()]
     places = dict.fromkeys([*own, *more])
-    found = tuple(ProgramFile(each, str(folder / each), _digest(folder / each, name=name)) for each in places)
-    if sum(Path(each.source).stat().st_size for each in found) > PROGRAM_BYTES_MAX:
+    found = tuple(ProgramFile(each, _digest(folder / each, name=name)) for each in places)
+    if sum((folder / each.place).stat().st_size for each in found) > PROGRAM_BYTES_MAX:
         raise SpecInvalid(f"{name}: its files are larger than {PROGRAM_BYTES_MAX} bytes")
     return found
 

@@ -151,7 +151,7 @@ def _ready(invocation: Invocation, program: Program, machine: Machine) -> Launch
     tenant = operation.caller.principal.tenant
     try:
         held |= take_program(program)
-        for_tenant(program.files_out, tenant)
+        for_tenant(program, program.files_out, tenant=tenant)
     except FileRefused as refused:
         return not_started(f"{operation.spec.name} cannot be started: {refused}.")
     try:
@@ -184,7 +184,7 @@ def _outcome(ended: Ended, program: Program, invocation: Invocation) -> Outcome:
     name = f"{invocation.operation_id}.{invocation.fence}.{invocation.attempt}"
     try:
         left = read_left(packed, count_max=program.files_out_max, bytes_max=limits.files_bytes)
-        keep_left(left, folder=for_tenant(program.files_out, tenant), name=name)
+        keep_left(left, folder=for_tenant(program, program.files_out, tenant=tenant), name=name)
     except FileRefused as refused:
         return stopped(spec, f"gave nothing: {refused}", code=Code.OUTPUT_INVALID)
     except OSError:

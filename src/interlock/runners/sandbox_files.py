@@ -46,7 +46,7 @@ def take_program(program: Program) -> dict[str, int]:
     taken: dict[str, int] = {}
     try:
         for each in program.files:
-            data = _read(each.source)
+            data = _read(Path(program.folder, each.place))
             if sha256(data).hexdigest() != each.sha256:
                 raise FileRefused(f"{each.place} is not the file that was declared")
             taken[f"/app/{each.place}"] = sealed(data)
@@ -63,7 +63,9 @@ def take_inputs(program: Program, arguments: Mapping[str, object], *, tenant: st
     try:
         for name, folder in program.files_in.items():
             if name in arguments:
-                size, held = _take_input(for_tenant(folder, tenant), arguments[name], name=name, room=room)
+                size, held = _take_input(
+                    for_tenant(program, folder, tenant=tenant), arguments[name], name=name, room=room
+                )
                 taken[f"/in/{name}"] = held
                 room -= size
     except BaseException:
@@ -78,13 +80,11 @@ def close_all(taken: Mapping[str, int]) -> None:
         os.close(held)
 
 
-def for_tenant(folder: str, tenant: str) -> Path:
+def for_tenant(program: Program, folder: str, *, tenant: str) -> Path:
     """The folder, with the tenant in place of `{tenant}`. Raises `FileRefused` for a tenant that is no plain name."""
-    if "{tenant}" not in folder:
-        return Path(folder)
-    if not is_plain_name(tenant):
+    if "{tenant}" in folder and not is_plain_name(tenant):
         raise FileRefused("the tenant's name is no name of a folder")
-    return Path(folder.replace("{tenant}", tenant))
+    return Path(program.folder, folder.replace("{tenant}", tenant))
 
 
 def read_left(packed: bytes, *, count_max: int, bytes_max: int) -> tuple[LeftFile, ...]:
@@ -149,9 +149,9 @@ def _check_pinned(program: Program) -> None:
             raise FileRefused(f"{program.command[0]} is not the program that was declared")
 
 
-def _read(path: str) -> bytes:
+def _read(path: Path) -> bytes:
     try:
-        with Path(path).open("rb") as file:
+        with path.open("rb") as file:
             return file.read(PROGRAM_BYTES_MAX + 1)
     except OSError:
         return b""

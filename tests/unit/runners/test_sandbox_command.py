@@ -6,9 +6,7 @@ from interlock.core.program import Program, ProgramFile, SandboxLimits
 from interlock.runners.sandbox_command import Contents, Machine, launch_of
 
 MACHINE = Machine(("/usr/bin/bwrap",), "/usr/bin/prlimit", "/usr/bin/choom", ("--ro-bind", "/usr", "/usr"))
-PROGRAM = Program(
-    ("run.py", "-v"), (ProgramFile("run.py", "/srv/run.py", ""),), limits=SandboxLimits(processes=4, cpu_s=2)
-)
+PROGRAM = Program(("run.py", "-v"), (ProgramFile("run.py", ""),), limits=SandboxLimits(processes=4, cpu_s=2))
 CONTENTS = Contents({"/app/run.py": 7}, 8, 9, {"TOKEN": "s3cret"})
 
 

@@ -93,16 +93,18 @@ def test_what_was_taken_can_be_changed_by_nobody(folder: Path) -> None:
 
 
 def test_a_folder_can_be_each_tenants_own() -> None:
-    assert for_tenant("/srv/{tenant}/in", "acme") == Path("/srv/acme/in")
-    assert for_tenant("/srv/in", "../acme") == Path("/srv/in")
+    program = Program(("x",), folder="/tools")
+    assert for_tenant(program, "/srv/{tenant}/in", tenant="acme") == Path("/srv/acme/in")
+    assert for_tenant(program, "{tenant}", tenant="acme") == Path("/tools/acme")
+    assert for_tenant(program, "/srv/in", tenant="../acme") == Path("/srv/in")
     for tenant in ("..", "a/b", "", ".hidden"):
         with pytest.raises(FileRefused):
-            for_tenant("/srv/{tenant}/in", tenant)
+            for_tenant(program, "/srv/{tenant}/in", tenant=tenant)
 
 
 def test_a_file_of_the_program_that_was_changed_is_not_taken(folder: Path) -> None:
     digest = sha256(b"hello").hexdigest()
-    program = Program(("a.txt",), (ProgramFile("a.txt", str(folder / "a.txt"), digest),))
+    program = Program(("a.txt",), (ProgramFile("a.txt", digest),), folder=str(folder))
     held = take_program(program)
     assert os.read(held["/app/a.txt"], 100) == b"hello"
     close_all(held)
