@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from interlock.core.catalogue import Lifecycle
     from interlock.core.chain import Break, Damage, Head
     from interlock.core.checkpoint import Checkpoint, Mark
+    from interlock.core.compensation_plan import Plan, PlanState, Step, StepState
     from interlock.core.decision import Deny
     from interlock.core.effect import Effect
     from interlock.core.errors import (
@@ -73,6 +74,7 @@ _HOMES = {
     "interlock.core.catalogue": ("Lifecycle",),
     "interlock.core.chain": ("Break", "Damage", "Head"),
     "interlock.core.checkpoint": ("Checkpoint", "Mark"),
+    "interlock.core.compensation_plan": ("Plan", "PlanState", "Step", "StepState"),
     "interlock.core.decision": ("Deny",),
     "interlock.core.effect": ("Effect",),
     "interlock.core.errors": (
@@ -175,6 +177,8 @@ __all__ = [
     "OutputCheck",
     "Parameter",
     "ParameterSource",
+    "Plan",
+    "PlanState",
     "PolicyInvalid",
     "PolicySource",
     "Principal",
@@ -195,6 +199,8 @@ __all__ = [
     "Source",
     "SpecInvalid",
     "Status",
+    "Step",
+    "StepState",
     "StoreError",
     "ToolCall",
     "ToolFault",

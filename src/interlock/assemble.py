@@ -33,6 +33,7 @@ from interlock.runtime.audit import AuditDesk
 from interlock.runtime.batch import call_many
 from interlock.runtime.catalogue import Registry
 from interlock.runtime.gate import Gate as Walk
+from interlock.runtime.compensation import CompensationDesk
 from interlock.runtime.policies import PolicyDesk
 from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
@@ -122,6 +123,8 @@ class Gate(Walk):
         tools: Iterable[Declaration] = (),
         policies: str | Path | Iterable[PolicySource] | None = None,
         settings: Settings | None = None,
+        self.compensations = CompensationDesk(self, world, records=records, views=views)
+        self.recovery.and_then(self.compensations.go_on)
         host: Host = PLAIN,
         **unknown: Never,
     ) -> AsyncIterator[Gate]:
@@ -266,6 +269,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
     return kind(world, settings, views=views, records=records, runners=runners)
 
 
+        compensations=store,
 def _sandbox(redactor: Redactor) -> SandboxRunner:
     from interlock.runners.sandbox import SandboxRunner
 

@@ -115,6 +115,8 @@ def _on_words(spec: ToolSpec) -> Iterator[str]:
         yield "it depends on itself"
     if spec.effect is Effect.READ and (spec.compensate or spec.reconcile):
         yield "a read has nothing to compensate or reconcile"
+    if spec.compensate_arguments is not None and not spec.compensate:
+        yield "compensate_arguments says what a tool is called with that compensate does not name"
 
 
 def _on_cache(spec: ToolSpec) -> Iterator[str]:

@@ -199,7 +199,9 @@ class ToolSpec:
     `labels` is the ceiling of what results may carry. `summary` is a template over arguments (`{draft_id}`) that says
     the operation in plain words; `promises` maps a status (`ok`, `unknown`, ...) to what a user may be told.
     `facts` names facts of outside sources that policies on this tool read; `secrets` names credentials that only the
-    handler is given; `locks` are templates over arguments that name what must not be touched at the same time.
+    handler is given; `compensate` names the tool that undoes it, and `compensate_arguments` (see `core.compensation`)
+    what that one is called with; `locks` are templates over arguments that name what must not be touched at the same
+    time.
     """
 
     name: str
@@ -220,6 +222,7 @@ class ToolSpec:
     errors: tuple[ErrorContract, ...] = ()
     external: bool = False
     compensate: str = ""
+    compensate_arguments: Document | None = None
     reconcile: bool = False
     cancellable: bool = False
     precondition: bool = False

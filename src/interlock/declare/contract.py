@@ -52,6 +52,7 @@ def _effect(name: object, options: ToolOptions) -> Effect:
 def _derived(options: ToolOptions) -> dict[str, Any]:
     """The fields that options say in a shorter form."""
     compensate, evidence = options.get("compensate", ""), options.get("evidence", EvidenceRule())
+    undone_with = options.get("compensate_arguments")
     resource = options.get("resource")
     lifetime_s = options.get("key_lifetime_s", IdempotencyRule().lifetime_s)
     examples = options.get("examples", {}).items()
@@ -62,7 +63,8 @@ def _derived(options: ToolOptions) -> dict[str, Any]:
         "resource": None if resource is None else ResourceRule(*resource, resolved="resolve" in options),
         "reconcile": "reconcile" in options,
         "precondition": "precondition" in options,
-        "compensate": compensate if isinstance(compensate, str) else name_of(compensate),
+        "compensate": compensate if isinstance(compensate, str) else getattr(compensate, "name", name_of(compensate)),
+        "compensate_arguments": None if undone_with is None else Document.of(json_object(undone_with)),
         "roles": frozenset(options.get("roles", ())),
         "evidence": EvidenceRule(evidence) if isinstance(evidence, EvidenceKind) else evidence,
         "examples": tuple(Example(title, Document.of(json_object(arguments))) for title, arguments in examples),

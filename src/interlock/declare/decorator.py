@@ -65,7 +65,9 @@ def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[
     - `facts`: names of outside facts that policies on it read. `labels`: the most that its results may carry.
     - `key`: the arguments that make two calls the same effect (default: all); `key_lifetime_s`, `caller_key_required`.
     - `reconcile`: looks up whether a lost call happened. `precondition`: says whether it may happen now.
-    - `compensate`: what undoes it, a function or a tool's name. `depends_on`: tools beside it that must succeed first.
+    - `compensate`: the tool that undoes it, itself or its name. `compensate_arguments`: what that one is called with,
+      such as `{"order_id": "$result.id"}` (default: the arguments of the same names).
+    - `depends_on`: tools beside it that must succeed first.
     - `errors`: the `ErrorContract`s that it may raise as `ToolFault`. `retry`, `timeout_ms`, `cancellable`.
     - `approval_floor`: the least approval that it demands. `cost`: the most that one call costs, and its tags.
     - `locks`: templates of what must not be touched at once. `concurrency`: how many may run at once (0: any).

@@ -45,6 +45,7 @@ class ToolOptions(TypedDict, total=False):
     reconcile: Callable[..., object]
     precondition: Callable[..., object]
     compensate: Callable[..., object] | str
+    compensate_arguments: Mapping[str, object]
     errors: Sequence[ErrorContract]
     parameters: Sequence[Parameter]
     input_schema: Mapping[str, object]
@@ -84,6 +85,7 @@ _HINTS: Mapping[str, Any] = {
     "caller_key_required": bool,
     "key_lifetime_s": int,
     "examples": dict[str, dict[str, Any]],
+    "compensate_arguments": dict[str, Any],
 }
 """The type of every option that is plain: what `ToolSpec` says of it, or the shorter form of the decorator."""
 

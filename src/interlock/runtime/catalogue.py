@@ -7,13 +7,15 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 from interlock.core.call import Caller, Principal
-from interlock.core.canonical import canonical
+from interlock.core.canonical import canonical, decode
 from interlock.core.catalogue import CLOSED, Lifecycle, Tool
+from interlock.core.compensation import wrong_with
 from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import EventKind
 from interlock.core.policy import PolicySource
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
 from interlock.core.tool_compile import compile_tool
+from interlock.core.typed import from_json
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.health import Health
@@ -61,6 +63,7 @@ class Registry:
         _, versions = await self._world.catalogue.versions()
         new = [spec for spec in wanted if _is_new(spec, versions)]
         _refuse_clashes(wanted, versions)
+        _refuse_what_nothing_undoes(new, wanted, versions=versions)
         found = tuple(_registered(compile_tool(spec)) for spec in new)
         self._views.add(wanted)
         if found:
@@ -171,6 +174,23 @@ def _refuse_clashes(wanted: Iterable[ToolSpec], versions: Iterable[Registered]) 
     for tenant, name in owners:
         if tenant != SHARED and name in shared:
             raise SpecInvalid(f"{name} is a shared tool; {tenant} cannot have another of that name")
+
+
+def _refuse_what_nothing_undoes(
+    new: Iterable[ToolSpec], wanted: Iterable[ToolSpec], *, versions: Iterable[Registered]
+) -> None:
+    """What a tool names to undo it has to be there, and to take what it would be called with."""
+    known = {(each.tenant, each.name): each.spec for each in versions}
+    here = {(each.tenant, each.name): each for each in wanted}
+    for spec in (each for each in new if each.compensate):
+        places = [(tenant, spec.compensate) for tenant in (spec.tenant, SHARED)]
+        other = next((here[place] for place in places if place in here), None)
+        stored = next((known[place] for place in places if place in known), None)
+        if other is None and stored is not None:
+            other = from_json(ToolSpec, decode(stored))
+        wrong = "; ".join(wrong_with(spec, other))
+        if wrong:
+            raise SpecInvalid(f"{spec.name}: {wrong}")
 
 
 def _registered(tool: Tool) -> Registered:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from interlock.core.budget import NOTHING, Amounts
@@ -75,7 +75,12 @@ class RecoveryDesk:
         self._records = records
         self._views = views
         self._rule = rule
+        self._then: Callable[[], Awaitable[None]] | None = None
         gate.look_again_with(self.look_again)
+
+    def and_then(self, go_on: Callable[[], Awaitable[None]]) -> None:
+        """Have something go on that waited for calls, each time when what became of them has been looked at."""
+        self._then = go_on
 
     async def recover(self) -> Recovered:
         """Settle every call that a dead worker left claimed, and look up those unknown ones whose time has come.
@@ -89,6 +94,8 @@ class RecoveryDesk:
         until_s = self._world.clock.monotonic_s() + PASS_S
         queue = deque(by_tool.values())
         ended = await _side_by_side([self._worker(queue, until_s) for _ in range(min(len(queue), self._rule.at_once))])
+        if self._then is not None:
+            await self._then()
         changes = [Recovered(unknown=due.unknown), *ended]
         return Recovered(
             sum(each.released for each in changes),

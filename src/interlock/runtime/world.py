@@ -11,6 +11,7 @@ from interlock.ports import (
     Calls,
     CatalogueStore,
     Clock,
+    Compensations,
     Entropy,
     FactSource,
     Ledger,
@@ -36,6 +37,7 @@ class World:
     audit: Audit
     ledger: Ledger
     retention: Retention
+    compensations: Compensations
     runners: Mapping[str, Runner]
     clock: Clock
     entropy: Entropy

@@ -34,7 +34,8 @@ from interlock.ports import (
     StoredOperation,
 )
 from interlock.store.books import Books, RunBook, UsageBook, kept_while_unknown
-from interlock.store.memory_recovery import Call, Key, MemoryRecovery
+from interlock.store.memory_compensations import MemoryCompensations
+from interlock.store.memory_recovery import Call, Key
 from interlock.store.rules import (
     FIRST_FENCE,
     checked_version,
@@ -52,7 +53,7 @@ make_seen = maker(Seen)
 make_claim = maker(Claim)
 
 
-class MemoryStore(MemoryRecovery):
+class MemoryStore(MemoryCompensations):
     """All of the ports that a store provides, in dictionaries."""
 
     def __init__(self, *, chain: str = "memory") -> None:

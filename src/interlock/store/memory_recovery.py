@@ -46,12 +46,12 @@ class MemoryRecovery:
 
     async def open_calls(self, tenant: str | None = None) -> tuple[OpenCall, ...]:
         """Every claimed or unknown call, oldest first."""
-        return tuple(map(_open_call, self._oldest_first(tenant)))
+        return tuple(map(open_call, self._oldest_first(tenant)))
 
     async def find(self, tenant: str, operation_id: str) -> OpenCall | None:
         """One claimed, unknown or settled call."""
         call = self._calls.get((tenant, operation_id))
-        return None if call is None else _open_call(call)
+        return None if call is None else open_call(call)
 
     async def take_over(self, found: OpenCall, event: Event) -> Claim | None:
         """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster."""
@@ -72,7 +72,7 @@ class MemoryRecovery:
 
     async def due(self, at_us: int, limit: int) -> Due:
         """At most so many orphaned calls, oldest first: those claimed, and those unknown whose time has come."""
-        found = [replace(_open_call(call), looks=self._looks_of(call)) for call in self._oldest_first(None)]
+        found = [replace(open_call(call), looks=self._looks_of(call)) for call in self._oldest_first(None)]
         unknown = sum(each.state is CallState.UNKNOWN for each in found)
         due = [
             each for each in found if each.orphaned and (each.state is CallState.CLAIMED or each.looks.next_us <= at_us)
@@ -117,7 +117,8 @@ class MemoryRecovery:
         return Claim(call.operation.id, call.operation.tenant, call.fence)
 
 
-def _open_call(call: Call) -> OpenCall:
+def open_call(call: Call) -> OpenCall:
+    """The call as recovery finds it."""
     orphaned = not call.state.is_final and not call.at_work
     return OpenCall(
         call.operation, call.state, call.fence, call.at_us, orphaned, call.fence != FIRST_FENCE, call.observation

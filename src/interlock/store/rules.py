@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from interlock.core.approval import Approval, ApprovalState
+from interlock.core.compensation_plan import Plan
 from interlock.core.effect import CallEvent, CallState, after
 from interlock.core.errors import VersionExists
 from interlock.core.journal import RECORD, Payload
-from interlock.ports import ApprovalChange, Intent, Registered
+from interlock.ports import ApprovalChange, Intent, PlanChange, Registered
 
 FIRST_FENCE = 1
 
@@ -82,6 +83,14 @@ def checked_version(found: Registered, *, stored: Registered | None) -> bool:
 def without_kept(payloads: tuple[Payload, ...]) -> tuple[Payload, ...]:
     """What retention leaves of an event's payloads: its redacted record."""
     return tuple(payload for payload in payloads if payload.name == RECORD)
+
+
+def may_write_plan(change: PlanChange, *, stored: Plan | None) -> bool:
+    """Whether a plan is where the change expects it; the next version follows on the one before."""
+    expected = change.expected
+    if expected is None or stored is None:
+        return expected is stored
+    return stored.version == expected.version == change.changed.version - 1
 
 
 def used_up(approval: Approval) -> Approval:

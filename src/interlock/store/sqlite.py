@@ -16,6 +16,7 @@ from interlock.core.approval import Approval, ApprovalState
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import Checkpoint, Mark
+from interlock.core.compensation_plan import Plan
 from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.key_mark import KeyMark
@@ -26,11 +27,14 @@ from interlock.ports import (
     Asking,
     Claim,
     Due,
+    EffectCall,
+    Effects,
     Entry,
     Intent,
     Look,
     NotClaimed,
     OpenCall,
+    PlanChange,
     Registered,
     Seen,
     Settlement,
@@ -42,6 +46,7 @@ from interlock.store import (
     sqlite_calls,
     sqlite_catalogue,
     sqlite_chain,
+    sqlite_compensations,
     sqlite_keys,
     sqlite_look_ups,
     sqlite_recovery,
@@ -186,6 +191,28 @@ class SqliteStore:
         """Count a look-up before it is made, or give up. None: it is not as `call` has it."""
         run = partial(sqlite_look_ups.note, self._desk, call=call, changed=looks, event=event)
         return await self._writer.write("note_looks", run=run)
+
+    # --- compensations ------------------------------------------------------------------------------------------------
+
+    async def effects(self, wanted: Effects) -> tuple[EffectCall, ...]:
+        """Calls with a key that are claimed, unknown, succeeded or partial; the last to end comes first."""
+        self._writer.check()
+        return sqlite_compensations.effects(self._reader, wanted=wanted, presence=self._desk.presence)
+
+    async def plan(self, tenant: str, plan_id: str) -> Plan | None:
+        """One plan; waits for the writes that were handed over before."""
+        run = partial(sqlite_compensations.plan, self._desk.db, tenant=tenant, plan_id=plan_id)
+        return await self._writer.write("plan", run=run)
+
+    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[Plan, ...]:
+        """All of a tenant, or of every tenant, oldest first; `going_on`: only those that run or wait."""
+        self._writer.check()
+        return sqlite_compensations.plans(self._reader, tenant=tenant, going_on=going_on)
+
+    async def write_plan(self, change: PlanChange) -> Receipt | None:
+        """Begin a plan, or write down what became of a step. None: a guard did not hold."""
+        run = partial(sqlite_compensations.write, self._desk, change=change)
+        return await self._writer.write("write_plan", run=run)
 
     # --- catalogue and policies ---------------------------------------------------------------------------------------
 

@@ -191,7 +191,7 @@ def _insert(desk: Desk, *, intent: Intent, settled: _Settled | None) -> None:
         write_holds(intent.reservations) if settled is None else None,
         None if settled is None else write_labels(settled.labels),
         desk.db.seal.seal(operation.sealed, context=_context(operation.tenant, operation.id)),
-        None if settled is None else _seal(desk.db, place=(operation.tenant, operation.id), data=settled.observation),
+        None if settled is None else seal_up(desk.db, place=(operation.tenant, operation.id), data=settled.observation),
     )
 
 
@@ -222,7 +222,7 @@ def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Rece
         settlement.at_us,
         write_holds(kept or ()),
         write_labels(settlement.labels),
-        _seal(desk.db, place=place, data=settlement.observation),
+        seal_up(desk.db, place=place, data=settlement.observation),
         standing.rowid,
     )
     if state is CallState.RELEASED:
@@ -301,7 +301,8 @@ def prior(db: Db, *, look: Look, presence: Presence) -> Prior | None:
     return Prior(operation_id, tool, model_digest, state, observation, done_us, read_labels(labels), goes_on)
 
 
-def _seal(db: Db, *, place: Place, data: bytes | None) -> bytes | None:
+def seal_up(db: Db, *, place: Place, data: bytes | None) -> bytes | None:
+    """What a row of this call keeps sealed."""
     return None if data is None else db.seal.seal(data, context=_context(*place))
 
 

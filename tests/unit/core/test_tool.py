@@ -51,6 +51,7 @@ EFFECT: Mapping[str, object] = {
     "effect": Effect.DESTRUCTIVE,
     "external": True,
     "compensate": "delete_draft",
+    "compensate_arguments": Document.of({"draft_id": "$result.id"}),
     "reconcile": True,
     "cancellable": True,
     "precondition": True,

@@ -1,0 +1,173 @@
+"""A plan that undoes effects, one step each, the last effect first; where it stands follows from its steps.
+
+    pending ──> compensated | nothing_to_undo          the next step begins
+       │  └───> waiting ──> (any of the others)        for an approval, or until it is known what is to be undone
+       └──────> failed | unknown ──> pending           only a person has it tried again
+    irreversible                                       no tool undoes it: said at once, and passed over
+
+A step begins only when those before it have ended well: what was done later may rest on what was done earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from enum import StrEnum
+
+from interlock.core.call import Principal
+from interlock.core.canonical import decode, stored_json
+from interlock.core.errors import StoreError
+from interlock.core.frozen import frozen
+from interlock.core.observation import Observation, Status
+from interlock.core.tool import spec_to_json
+from interlock.core.typed import from_json
+
+
+class StepState(StrEnum):
+    """Where one step stands."""
+
+    PENDING = "pending"
+    WAITING = "waiting"
+    COMPENSATED = "compensated"
+    NOTHING_TO_UNDO = "nothing_to_undo"
+    IRREVERSIBLE = "irreversible"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+
+    @property
+    def is_passed(self) -> bool:
+        """Whether the plan goes on behind it."""
+        return self in (StepState.COMPENSATED, StepState.NOTHING_TO_UNDO, StepState.IRREVERSIBLE)
+
+
+_ENDS = frozenset(StepState) - {StepState.PENDING, StepState.IRREVERSIBLE}
+STEPS: Mapping[StepState, frozenset[StepState]] = {
+    StepState.PENDING: _ENDS,
+    StepState.WAITING: _ENDS | {StepState.PENDING},
+    StepState.FAILED: frozenset({StepState.PENDING}),
+    StepState.UNKNOWN: frozenset({StepState.PENDING}),
+    StepState.COMPENSATED: frozenset(),
+    StepState.NOTHING_TO_UNDO: frozenset(),
+    StepState.IRREVERSIBLE: frozenset(),
+}
+"""Where a step may go from where it stands."""
+
+
+class PlanState(StrEnum):
+    """Where a plan stands. FAILED: it stopped at a step that failed, or of which nobody knows whether it happened."""
+
+    RUNNING = "running"
+    WAITING = "waiting"
+    COMPENSATED = "compensated"
+    FAILED = "compensation_failed"
+
+
+_STANDS: Mapping[StepState, PlanState] = {
+    StepState.PENDING: PlanState.RUNNING,
+    StepState.WAITING: PlanState.WAITING,
+    StepState.FAILED: PlanState.FAILED,
+    StepState.UNKNOWN: PlanState.FAILED,
+}
+
+
+@frozen
+class Step:
+    """One effect to be undone. `operation_id`, `tool` and `version` are its own, `compensate` the tool that undoes it.
+
+    `undone_by` is the operation of the compensating call, `approval_id` what it waits for; `attempt` goes into its key,
+    so that trying again after a definite failure is a new call, and nothing else is. `open_items` of a compensation
+    that was done in part are all that the next attempt undoes.
+    """
+
+    operation_id: str
+    tool: str
+    version: str
+    compensate: str = ""
+    state: StepState = StepState.PENDING
+    attempt: int = 1
+    undone_by: str | None = None
+    approval_id: str | None = None
+    says: str = ""
+    open_items: tuple[str, ...] = ()
+
+    def moved(self, state: StepState, **changes: object) -> Step:
+        """The step in another state. Raises `ValueError` where it may not go there."""
+        if state not in STEPS[self.state]:
+            raise ValueError(f"a step that is {self.state} does not become {state}")
+        return replace(self, state=state, **changes)  # type: ignore[arg-type]
+
+    def again(self) -> Step:
+        """To be tried again. What failed for certain is a new call; what is unknown stays the same one."""
+        attempt = self.attempt + (self.state is StepState.FAILED)
+        return self.moved(StepState.PENDING, attempt=attempt, approval_id=None, says="")
+
+
+@frozen
+class Plan:
+    """What undoes the effects of a run, a task, or some operations, in the name of who asked for it and why.
+
+    `steps` come in the order in which they are undone; `version` counts its changes.
+    """
+
+    id: str
+    tenant: str
+    by: Principal
+    reason: str
+    started_us: int
+    steps: tuple[Step, ...]
+    run: str | None = None
+    task: str | None = None
+    version: int = 1
+
+    @property
+    def at(self) -> int | None:
+        """The index of the step it stands at; None: it is through."""
+        return next((index for index, step in enumerate(self.steps) if not step.state.is_passed), None)
+
+    @property
+    def state(self) -> PlanState:
+        """Where it stands."""
+        index = self.at
+        return PlanState.COMPENSATED if index is None else _STANDS[self.steps[index].state]
+
+    @property
+    def irreversible(self) -> tuple[Step, ...]:
+        """What it cannot undo."""
+        return tuple(step for step in self.steps if step.state is StepState.IRREVERSIBLE)
+
+    def with_step(self, index: int, step: Step) -> Plan:
+        """The same, changed, with another step in that place."""
+        steps = (*self.steps[:index], step, *self.steps[index + 1 :])
+        return replace(self, steps=steps, version=self.version + 1)
+
+
+def plan_to_bytes(plan: Plan) -> bytes:
+    """What a store keeps of a plan."""
+    return stored_json(spec_to_json(plan))
+
+
+def plan_from_bytes(data: bytes) -> Plan:
+    """The plan that `plan_to_bytes` wrote. Raises `StoreError` where the bytes are none."""
+    try:
+        return from_json(Plan, decode(data))
+    except ValueError as broken:
+        raise StoreError("a stored plan of compensations cannot be read") from broken
+
+
+_SAID: Mapping[Status, tuple[str, str]] = {
+    Status.COMPENSATING: ("It is being undone: do not build on it.", "This was done, and is being undone."),
+    Status.COMPENSATED: (
+        "It was undone. If it is wanted again, propose it for another task or under another key.",
+        "This was done, and has been undone.",
+    ),
+    Status.COMPENSATION_FAILED: (
+        "It was done, and undoing it did not work: leave it to the people who look into it.",
+        "This was done; undoing it did not work, and people are looking into it.",
+    ),
+}
+
+
+def restated(seen: Observation, status: Status) -> Observation:
+    """The observation of an effect that is being undone, was undone, or could not be; its result stays with it."""
+    hint, user_text = _SAID[status]
+    return seen.changed({"status": status, "hint": hint, "user_text": user_text})
