@@ -1,10 +1,12 @@
-"""Backs up, proves and restores stores: wires files, keys and the proof of the log, for whoever has no gate open."""
+"""Backs stores up, proves copies, restores and moves them: wires files, keys and the proof for whoever has no gate."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from interlock.assemble import PLAIN, Gate, Host
@@ -28,7 +30,9 @@ from interlock.settings import Publish, Settings
 from interlock.store.backup import back_up
 from interlock.store.backup_file import Placed, Tell, untold
 from interlock.store.backup_read import ClosedDb, ClosedLog, Found, inspected
-from interlock.store.backup_restore import restore
+from interlock.store.backup_restore import Fill, copied, restore
+from interlock.store.dump import dump, load
+from interlock.store.move import move
 from interlock.store.seal import NoSeal, Seal
 from interlock.store.seal_aes import AesSeal
 from interlock.store.sqlite import SqliteStore
@@ -98,29 +102,71 @@ async def restore_backup(file: Path, to: Path, *, by: Principal, host: Host = PL
     taken for the installation's own. Raises `ActRefused`, `StoreError`, `BackupInvalid` or `KeyInvalid`, and has
     changed nothing then.
     """
+    return await _made(to, partial(copied, file, tell=tell), of=file, host=host, by=by)
+
+
+async def dump_store(store: Path, target: Path, *, tell: Tell = untold) -> Placed:
+    """Write everything that a store keeps as lines of JSON, at one moment. Raises `StoreError` as a backup does."""
+    made, _ = await asyncio.to_thread(dump, store, target, tell=tell)
+    return made
+
+
+async def load_store(file: Path, to: Path, *, by: Principal, host: Host = PLAIN) -> Restored:
+    """Make a store of a dump, as `restore_backup` does of a backup: it is a copy too."""
+
+    def fill(draft: Path) -> None:
+        with file.open("rb") as lines:
+            load(lines, draft)
+
+    return await _made(to, fill, of=file, host=host, by=by)
+
+
+async def move_store(source: Path, to: Path, *, by: Principal, host: Host = PLAIN, tell: Tell = untold) -> Placed:
+    """Move everything in a store that nobody has open to a new file, chains and all; the old one opens no more.
+
+    `host` has the keys (default: the key file beside the old store); the new one needs its key file beside it. Raises
+    `ActRefused`, `StoreError`, `BackupInvalid` or `KeyInvalid`, and leaves the store where it was then.
+    """
+    only_operators(by, "Moving", tenants={SHARED}, home=by.tenant)
+    trust, now_us = _trust(host, source), SystemClock().now_us()
+
+    def check(draft: Path) -> None:
+        _proved(draft, trust)
+
+    made, _ = await asyncio.to_thread(move, source, to, at_us=now_us, check=check, tell=tell)
+    record = {"subject": "store", "from": str(source), "to": str(made.path)}
+    await _record(made.path, EventKind.STORE_MOVED, record, by=by, host=_same(host, trust))
+    return made
+
+
+async def _made(to: Path, fill: Fill, *, of: Path, host: Host, by: Principal) -> Restored:
+    """A store of a copy, whichever way the copy comes."""
     only_operators(by, "Restoring", tenants={SHARED}, home=by.tenant)
-    trust, branch, proved = _trust(host, to, file), _new_branch(), list[Backup]()
+    trust, branch, proved = _trust(host, to, of), _new_branch(), list[Backup]()
 
     def check(draft: Path) -> Copy:
         proved.append(_proved(draft, trust))
         taken = proved[0].found.copy
         return Copy(branch, 0 if taken is None else taken.taken_us, SystemClock().now_us())
 
-    placed, voided = await asyncio.to_thread(restore, file, to, check=check, tell=tell)
-    restored = Restored(placed, proved[0], voided, branch)
-    await _record(restored, by=by, host=Host(keys=trust.keys, signer=host.signer, seal=host.seal))
-    return restored
-
-
-async def _record(restored: Restored, *, by: Principal, host: Host) -> None:
-    """The first record of the new store's own chain."""
-    found = restored.backup.found
-    record = {"subject": "store", "branch": restored.branch, "voided": restored.voided, "last_us": found.last_us}
+    placed, voided = await asyncio.to_thread(restore, to, fill=fill, check=check)
+    found = proved[0].found
+    record = {"subject": "store", "branch": branch, "voided": voided, "last_us": found.last_us}
     if found.copy is not None:
         record |= {"taken_us": found.copy.taken_us, "taken_as": found.copy.branch}
+    await _record(to, EventKind.RESTORED, record, by=by, host=_same(host, trust))
+    return Restored(placed, proved[0], voided, branch)
+
+
+async def _record(store: Path, kind: EventKind, record: Mapping[str, object], *, by: Principal, host: Host) -> None:
+    """The first record of what was made."""
     settings = Settings(tenant=by.tenant, publish=Publish.NOTHING)
-    async with Gate.open(restored.file.path, settings=settings, host=host) as gate:
-        await gate.audit.act(EventKind.RESTORED, record, by=by)
+    async with Gate.open(store, settings=settings, host=host) as gate:
+        await gate.audit.act(kind, record, by=by)
+
+
+def _same(host: Host, trust: _Trust) -> Host:
+    return Host(keys=trust.keys, signer=host.signer, seal=host.seal)
 
 
 def _new_branch() -> str:

@@ -9,9 +9,9 @@ import apsw
 import pytest
 
 from interlock import Gate, Host
-from interlock.copies import create_backup, restore_backup, verify_backup
+from interlock.copies import create_backup, dump_store, load_store, move_store, restore_backup, verify_backup
 from interlock.core.audit_log import Verified
-from interlock.core.errors import ActRefused, BackupInvalid, KeyInvalid, NotWritten, StoreError
+from interlock.core.errors import ActRefused, BackupInvalid, KeyInvalid, NotWritten, StoreError, StoreMoved
 from interlock.keys import Keys
 from tests.gates import ALICE, ASKS, BOB, OPERATOR, Shelf, code, granted, opened, records, save, search, used
 
@@ -118,3 +118,38 @@ async def test_two_stores_of_one_backup_write_different_chains(tmp_path: Path) -
         async with Gate.open(tmp_path / name) as gate:
             chains |= {head.chain for head in await gate._world.audit.heads()}
     assert len(chains) == 3
+
+
+@pytest.mark.requirement("AUD-2", "SCALE-2", "IDEM-2")
+async def test_a_store_that_moves_keeps_its_chains_keys_grants_and_what_is_sealed(tmp_path: Path) -> None:
+    shelf, host, target = Shelf(), Host(keys=Keys.random(), seal=bytes(32)), tmp_path / "b.db"
+    async with opened(str(tmp_path / "a.db"), shelf.tools, ASKS, host=host) as gate:
+        done = await granted(gate, save("done"), task="t1")
+        assert code(await gate.approvals.resume(done, by=ALICE)) == "ok"
+        unused = await granted(gate, save("unused"), task="t2")
+    await move_store(tmp_path / "a.db", target, by=OPERATOR, host=host)
+    with pytest.raises(StoreMoved):
+        async with opened(str(tmp_path / "a.db"), shelf.tools, None, host=host):
+            pass
+    async with opened(str(target), shelf.tools, None, host=host) as gate:
+        assert code(await gate.call(save("done"), principal=ALICE, task="t1")) == "ok"
+        assert code(await gate.approvals.resume(unused, by=ALICE)) == "ok"
+        assert [note for note, _ in shelf.saved] == ["done", "unused"]
+        proved = await gate.audit.verify()
+        assert isinstance(proved, Verified)
+        assert [head.chain for head in proved.heads] == ["main"]
+        assert await records(gate, "store.moved")
+
+
+@pytest.mark.requirement("AUD-2", "APR-4")
+async def test_a_store_that_was_loaded_from_a_dump_is_a_copy(tmp_path: Path) -> None:
+    host = Host(keys=Keys.random())
+    await backed_up(tmp_path, Shelf(), host=host)
+    await dump_store(tmp_path / "a.db", tmp_path / "a.dump")
+    with pytest.raises(ActRefused):
+        await load_store(tmp_path / "a.dump", tmp_path / "c.db", by=ALICE, host=host)
+    made = await load_store(tmp_path / "a.dump", tmp_path / "c.db", by=OPERATOR, host=host)
+    assert made.voided == 1
+    async with opened(str(tmp_path / "c.db"), Shelf().tools, None, host=host) as gate:
+        heads = await gate._world.audit.heads()
+        assert {head.chain for head in heads} == {"main", f"main~{made.branch}"}

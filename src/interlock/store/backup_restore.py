@@ -1,4 +1,4 @@
-"""Makes a store of a backup in a place where there is none. The copy is proved before it is put there."""
+"""Makes a store of a backup or a dump, in a place where there is none. It is proved before it is put there."""
 
 from __future__ import annotations
 
@@ -13,22 +13,35 @@ from interlock.store.seal import NoSeal
 from interlock.store.sqlite_copies import Copy, be_restored
 from interlock.store.sqlite_db import Db, prepare
 
+Fill = Callable[[Path], None]
+"""Writes what is restored into the empty file at this path."""
+
 Check = Callable[[Path], Copy]
 """The copy that the store at this path becomes. Raises where it must not become one."""
 
 
-def restore(backup: Path, target: Path, *, check: Check, tell: Tell = untold) -> tuple[Placed, int]:
+def restore(target: Path, *, fill: Fill, check: Check) -> tuple[Placed, int]:
     """The store that was put in place, and how many unused questions and grants are void in it.
 
     Raises `NotWritten`, or whatever `check` raises of the copy that would be put there, and changes nothing then.
     """
     refuse_used(target)
     with draft_of(target) as draft:
-        _copy(backup, draft, tell=tell)
+        fill(draft)
         copy = check(draft)
         voided = _be_store(draft, copy=copy)
         refuse_used(target)
         return placed(draft, target), voided
+
+
+def copied(backup: Path, draft: Path, *, tell: Tell = untold) -> None:
+    """Fill a draft with a backup."""
+    total, done = backup.stat().st_size, 0
+    with backup.open("rb") as source, draft.open("r+b") as target:
+        while block := source.read(BLOCK_BYTES):
+            target.write(block)
+            done += len(block)
+            tell(done, total)
 
 
 def refuse_used(target: Path) -> None:
@@ -43,15 +56,6 @@ def refuse_used(target: Path) -> None:
     with closing(FileLock(mode)) as lock:
         if not lock.try_exclusive():
             raise NotWritten(f"a process has the store {target} open: end it first")
-
-
-def _copy(backup: Path, draft: Path, *, tell: Tell) -> None:
-    total, done = backup.stat().st_size, 0
-    with backup.open("rb") as source, draft.open("r+b") as target:
-        while block := source.read(BLOCK_BYTES):
-            target.write(block)
-            done += len(block)
-            tell(done, total)
 
 
 def _be_store(draft: Path, *, copy: Copy) -> int:

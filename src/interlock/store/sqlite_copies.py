@@ -50,13 +50,24 @@ def be_restored(db: Db, *, copy: Copy) -> int:
     return db.changes()
 
 
+def moved_to(db: Db) -> str | None:
+    """Where everything went; None where it is still here."""
+    row = db.one("select_moved")
+    return None if row is None else str(row[0])
+
+
 def refuse_moved(db: Db) -> None:
     """Raise `StoreMoved` where everything has gone elsewhere."""
-    row = db.one("select_moved")
-    if row is not None:
-        raise StoreMoved(f"everything in this store was moved to {row[0]}: open that one instead")
+    destination = moved_to(db)
+    if destination is not None:
+        raise StoreMoved(f"everything in this store was moved to {destination}: open that one instead")
 
 
 def be_moved(db: Db, *, destination: str, at_us: int) -> None:
     """From now on the store opens no more."""
     db.run("insert_moved", destination, at_us)
+
+
+def be_here(db: Db) -> None:
+    """It did not move after all."""
+    db.run("delete_moved")

@@ -57,7 +57,7 @@ async def verify(file: File, *, key: Key = None) -> Answer:
     from interlock.copies import verify_backup
 
     with progress("Proving the backup"):
-        found = await verify_backup(file, host=_host(key, file))
+        found = await verify_backup(file, host=host_of(key, file))
     return Answer({"file": str(file), **_document(found)}, "\n".join(_holds(file, found)))
 
 
@@ -83,15 +83,8 @@ async def restore(
         return refusal(refused)
     target = to or stored(project)
     with progress("Restoring the store") as tell:
-        made = await restore_backup(file, target, by=by, host=_host(key, target, file), tell=tell)
-    document: dict[str, Json] = {
-        "store": str(target),
-        "branch": made.branch,
-        "voided": made.voided,
-        "not_known": [*_not_known(made)],
-        **_document(made.backup),
-    }
-    return Answer(document, _restored(file, target, made))
+        made = await restore_backup(file, target, by=by, host=host_of(key, target, file), tell=tell)
+    return Answer(restored_document(target, made), restored(file, target, made))
 
 
 def stored(project: Project) -> Path:
@@ -128,7 +121,7 @@ def megabytes(size_bytes: int) -> str:
     return f"{size_bytes / 1_000_000:.1f} MB"
 
 
-def _host(key: Path | None, *stores: Path) -> Host:
+def host_of(key: Path | None, *stores: Path) -> Host:
     """Whoever names no key means the one beside the store, or else the project's."""
     from interlock.assemble import PLAIN, Host
     from interlock.doors.cli.faults import ProjectMissing
@@ -169,7 +162,19 @@ def _holds(file: Path, found: Backup) -> list[str]:
     ]
 
 
-def _restored(file: Path, target: Path, made: Restored) -> str:
+def restored_document(target: Path, made: Restored) -> dict[str, Json]:
+    """What was made of a copy, for programs."""
+    return {
+        "store": str(target),
+        "branch": made.branch,
+        "voided": made.voided,
+        "not_known": [*_not_known(made)],
+        **_document(made.backup),
+    }
+
+
+def restored(file: Path, target: Path, made: Restored) -> str:
+    """The same for people."""
     missing = "" if Path(f"{target}.key").exists() else f"put the store's key at {visible(target)}.key, then "
     lines = (
         f"{visible(target)} is {visible(file)} restored. {made.backup.log.sentence}",

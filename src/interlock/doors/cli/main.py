@@ -13,7 +13,7 @@ from typing import Annotated, Final
 import typer
 import typer.main
 
-from interlock.doors.cli import approvals, audit, backup, call, calls, checkout, doctor, init, policy, tools
+from interlock.doors.cli import approvals, audit, backup, call, calls, checkout, doctor, init, policy, store, tools
 from interlock.doors.cli.answer import INTERRUPTED, PROBLEM, Answer, note, say
 from interlock.doors.cli.faults import answer_for, is_debugging, problem
 from interlock.doors.cli.shown import visible
@@ -54,6 +54,7 @@ for name, part in (
     ("approvals", approvals.app),
     ("audit", audit.app),
     ("backup", backup.app),
+    ("store", store.app),
     ("calls", calls.app),
     (None, calls.top),
     (None, doctor.app),

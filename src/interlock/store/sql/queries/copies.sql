@@ -19,8 +19,12 @@ UPDATE calls SET fence = fence + 1048576 WHERE state IN ('claimed', 'unknown')
 SELECT destination, at_us FROM moved
 
 -- name: insert_moved
--- It has all arrived there.
-INSERT INTO moved (one, destination, at_us) VALUES (1, ?, ?)
+-- From now on it is there.
+INSERT OR REPLACE INTO moved (one, destination, at_us) VALUES (1, ?, ?)
+
+-- name: delete_moved
+-- It is still here.
+DELETE FROM moved
 
 -- name: count_open
 -- Claimed and unknown calls.
