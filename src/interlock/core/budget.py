@@ -251,8 +251,9 @@ class Taken(tuple[Reservation, ...]):
     """
 
     scopes: tuple[ScopeKey, ...]
-    _steps: tuple[tuple[ScopeKey, Packed, int], ...]
     _rooms: tuple[int, ...]
+    _held: tuple[tuple[ScopeKey, int, int], ...]
+    _settled: tuple[tuple[ScopeKey, int, int], ...]
 
     @staticmethod
     def of(reservations: Iterable[Reservation]) -> Taken:
@@ -261,9 +262,14 @@ class Taken(tuple[Reservation, ...]):
             return reservations
         taken = Taken(reservations)
         taken.scopes = tuple([scope for scope, _, _ in taken])
-        taken._rooms = tuple([_room(limits) - packed(amounts) for _, amounts, limits in taken])
-        needs = [packed(amounts) for _, amounts, _ in taken]
-        taken._steps = tuple(zip(taken.scopes, needs, taken._rooms, strict=True))
+        rooms, held, settled, sums = [], [], [], dict.fromkeys(taken.scopes, 0)
+        for scope, amounts, limits in taken:
+            need, room = packed(amounts), _room(limits)
+            sums[scope] += need  # one call may name a scope twice; the second has to see the first
+            rooms.append(room - need)
+            held.append((scope, sums[scope], room - sums[scope]))
+            settled.append((scope, need, need & _COUNTED))
+        taken._rooms, taken._held, taken._settled = tuple(rooms), tuple(held), tuple(settled)
         return taken
 
     def fit(self, usage: Iterable[Usage]) -> bool:
@@ -276,9 +282,8 @@ class Taken(tuple[Reservation, ...]):
     def held(self, usage: Mapping[ScopeKey, Usage]) -> dict[ScopeKey, Usage] | None:
         """The usage of these scopes with all of them held; None where one is `exhausted`."""
         found: dict[ScopeKey, Usage] = {}
-        for scope, need, room in self._steps:
-            # One call may name a scope twice; the second has to see the first.
-            used, held = found[scope] if scope in found else usage[scope]
+        for scope, need, room in self._held:
+            used, held = usage[scope]
             if room - used - held & _GUARDS != _GUARDS:
                 return None
             found[scope] = _new(Usage, (used, held + need))
@@ -287,9 +292,9 @@ class Taken(tuple[Reservation, ...]):
     def settle(self, usage: MutableMapping[ScopeKey, Usage], *, spent: Amounts) -> None:
         """Have these scopes use what is `settled` in the place of what they held."""
         used_too = packed(spent) & _SPENT
-        for scope, need, _ in self._steps:
+        for scope, need, counted in self._settled:
             used, held = usage[scope]
-            usage[scope] = _new(Usage, (used + (need & _COUNTED) + used_too, held - need))
+            usage[scope] = _new(Usage, (used + counted + used_too, held - need))
 
 
 def _room(limits: Iterable[Limit]) -> int:

@@ -94,7 +94,13 @@ class PythonRunner:
             name = invocation.operation.spec.name
             return Attempt(Failed(Code.TOOL_UNAVAILABLE, f"The code of {name} is not loaded.", nothing_happened=True))
         if bound.handler.is_async:
-            return make_attempt(await self._here(bound.handler, invocation=invocation, read=outcome_of))
+            try:  # `_here` spelled out: every call comes by
+                work: Any = bound.handler.call(invocation)
+                return make_attempt(outcome_of(await work))
+            except BaseException as fault:  # a tool may raise anything, SystemExit included
+                if not _is_its_own(fault):
+                    raise
+                return Attempt(self._failed(fault, invocation=invocation))
         outcome, tail = await self._in_thread(bound.handler, invocation=invocation, read=outcome_of)
         return Attempt(outcome, tail)
 
@@ -138,14 +144,9 @@ class PythonRunner:
         try:
             work: Any = function.call(invocation)
             return read(await work)
-        except asyncio.CancelledError as fault:
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
+        except BaseException as fault:
+            if not _is_its_own(fault):
                 raise
-            return self._failed(fault, invocation=invocation)  # the tool's own: nobody cancelled this call
-        except (KeyboardInterrupt, GeneratorExit):
-            raise
-        except BaseException as fault:  # noqa: BLE001 - a tool may raise anything, SystemExit included
             return self._failed(fault, invocation=invocation)
 
     async def _in_thread(
@@ -183,3 +184,11 @@ class PythonRunner:
         trace = redactor.text("".join(traceback.format_exception(fault)))
         LOG.error("%s, operation %s: %s", spec.name, invocation.operation_id, trace)
         return failure_of(fault, spec=spec)
+
+
+def _is_its_own(fault: BaseException) -> bool:
+    """Whether the code of the tool raised it: it did not where this call was cancelled, or the program is to end."""
+    if isinstance(fault, asyncio.CancelledError):
+        task = asyncio.current_task()
+        return task is not None and not task.cancelling()
+    return not isinstance(fault, KeyboardInterrupt | GeneratorExit)

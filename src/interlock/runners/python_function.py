@@ -96,11 +96,10 @@ def context(invocation: Invocation) -> Context:
 def _fresh(operation: Operation) -> dict[str, object]:
     """Arguments that a function may change as it likes: decoded anew where a copy would share an object or a list."""
     values = operation.values
-    for value in values.values():
-        if type(value) not in _UNCHANGEABLE:
-            decoded = decode(operation.arguments)
-            return dict(decoded) if isinstance(decoded, dict) else {}
-    return {**values}
+    if _UNCHANGEABLE.issuperset(map(type, values.values())):
+        return {**values}
+    decoded = decode(operation.arguments)
+    return dict(decoded) if isinstance(decoded, dict) else {}
 
 
 def _converted(name: str, convert: Callable[[object], object], value: object) -> object:

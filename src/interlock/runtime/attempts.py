@@ -57,9 +57,12 @@ async def attempt_all(
         return Attempt(refused)
     before = _FIRST
     while True:
-        attempt = await _attempt(invocation, runner=runner, number=before.attempts + 1, clock=clock)
-        health.report(spec, outcome=attempt.outcome)
-        failed, number = attempt.outcome, before.attempts + 1
+        number = before.attempts + 1
+        until_s = min(invocation.deadline_s, clock.monotonic_s() + spec.timeout_ms / 1_000)
+        done = await bounded(runner.run(_numbered(invocation, number, until_s=until_s)), until_s=until_s)
+        attempt = done if isinstance(done, Attempt) else _timed_out(done)
+        failed = attempt.outcome
+        health.report(spec, outcome=failed)
         if not isinstance(failed, Failed) or attempt.tail is not None:
             break
         if not may_retry(spec.effect, failed, attempt=number, rule=spec.retry):
@@ -99,9 +102,9 @@ async def _unmet(invocation: Invocation, *, runner: Runner, clock: Clock) -> Fai
     return found
 
 
-async def _attempt(invocation: Invocation, *, runner: Runner, number: int, clock: Clock) -> Attempt:
-    until_s = min(invocation.deadline_s, clock.monotonic_s() + invocation.operation.tool.spec.timeout_ms / 1_000)
-    this = make_invocation(
+def _numbered(invocation: Invocation, number: int, *, until_s: float) -> Invocation:
+    """One attempt of it, until then."""
+    return make_invocation(
         invocation.operation,
         invocation.operation_id,
         invocation.key,
@@ -110,10 +113,10 @@ async def _attempt(invocation: Invocation, *, runner: Runner, number: int, clock
         invocation.secrets,
         number,
     )
-    done = await bounded(runner.run(this), until_s=until_s)
-    if isinstance(done, Overdue):
-        return Attempt(TIMED_OUT, None if done.late is None else _then(done.late, _late))
-    return done
+
+
+def _timed_out(overdue: Overdue[Attempt]) -> Attempt:
+    return Attempt(TIMED_OUT, None if overdue.late is None else _then(overdue.late, _late))
 
 
 def _told(attempt: Attempt, *, before: _Before, effect: Effect) -> Attempt:
