@@ -3,11 +3,12 @@
 import asyncio
 import selectors
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import propose
+from interlock.core.functions import Declaration
 from interlock.core.operation import Operation
 from interlock.core.redaction import Redactor
 from interlock.core.tool_compile import compile_tool
@@ -44,6 +45,13 @@ class _Jumping(selectors.DefaultSelector):
         return found
 
 
+class AnyDeclared(Declaration, Protocol):
+    """A declared tool of any kind."""
+
+    @property
+    def name(self) -> str: ...
+
+
 class LoopClock:
     """The running loop's time."""
 
@@ -75,7 +83,7 @@ async def passing(seconds: float) -> None:
         timer.cancel()
 
 
-def operation_of(declared: Declared[..., Any], arguments: Mapping[str, object] | None = None) -> Operation:
+def operation_of(declared: AnyDeclared, arguments: Mapping[str, object] | None = None) -> Operation:
     """The frozen operation of a call of that tool by Alice, in a business task."""
     tool = compile_tool(declared.spec())
     call = ToolCall("c1", declared.name, dict(arguments or {}))
@@ -85,7 +93,7 @@ def operation_of(declared: Declared[..., Any], arguments: Mapping[str, object] |
 
 
 def invocation_of(
-    declared: Declared[..., Any],
+    declared: AnyDeclared,
     arguments: Mapping[str, object] | None = None,
     *,
     within_s: float = 60.0,

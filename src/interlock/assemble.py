@@ -14,6 +14,7 @@ from interlock.core.budget import ScopeKey, Usage
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
 from interlock.core.errors import KeyInvalid, SettingsInvalid
 from interlock.core.functions import Declaration
+from interlock.core.http_address import read_allowed
 from interlock.core.key_mark import KeyMark, key_mark
 from interlock.core.observation import Observation
 from interlock.core.policy import Mode, PolicySource
@@ -46,6 +47,10 @@ from interlock.store.seal import Seal
 from interlock.system import SystemClock, SystemEntropy
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
+    from interlock.runners.by_kind import CodeRunner
+    from interlock.runners.egress import Resolver
     from interlock.store.backup_file import Placed, Tell
     from interlock.runners.sandbox import SandboxRunner
     from interlock.store.sqlite import SqliteStore
@@ -63,8 +68,9 @@ class Host:
 
     `keys` sign the audit log and key its digests (default: a file beside the store, readable by its owner only); a
     `signer` of its own replaces the first. `facts` are for policies (`fact_names` says which there are), `principals`
-    say who a requester is today, `secrets` are credentials for handlers. `seal` is a 32-byte key: with it operations,
-    results and payloads are encrypted at rest.
+    say who a requester is today, `secrets` are credentials for handlers. `resolver` finds the addresses of HTTP
+    tools, and `tls` says which certificates they trust. `seal` is a 32-byte key: with it operations, results and
+    payloads are encrypted at rest.
     """
 
     keys: Keys | None = None
@@ -76,6 +82,8 @@ class Host:
     seal: bytes | None = None
     clock: Clock | None = None
     entropy: Entropy | None = None
+    resolver: Resolver | None = None
+    tls: SSLContext | None = None
 
     def __post_init__(self) -> None:
         given: object = self.fact_names
@@ -111,6 +119,8 @@ class Gate(Walk):
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
         self.recovery = RecoveryDesk(self, world, records, views=views, rule=settings.look_ups)
+        self.compensations = CompensationDesk(self, world, records=records, views=views)
+        self.recovery.and_then(self.compensations.go_on)
         self.recovered = Recovered()
         self.changed: tuple[ToolSpec, ...] = ()
 
@@ -123,8 +133,6 @@ class Gate(Walk):
         tools: Iterable[Declaration] = (),
         policies: str | Path | Iterable[PolicySource] | None = None,
         settings: Settings | None = None,
-        self.compensations = CompensationDesk(self, world, records=records, views=views)
-        self.recovery.and_then(self.compensations.go_on)
         host: Host = PLAIN,
         **unknown: Never,
     ) -> AsyncIterator[Gate]:
@@ -243,21 +251,24 @@ def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySou
 
 def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Settings, *, host: Host, keys: Keys) -> Gate:
     redactor = Redactor(settings.secrets)
+    clock = host.clock or SystemClock()
     runners = RunnersByKind({
         "python": lambda: PythonRunner(redactor=redactor, threads=Threads(threads_max=settings.threads_max)),
         "sandbox": lambda: _sandbox(redactor),
+        "http": lambda: _http(settings, host, clock=clock),
     })  # fmt: skip
     world = World(
         calls=store,
         approvals=store,
         recovery=store,
         look_ups=store,
+        compensations=store,
         catalogue=store,
         audit=store,
         ledger=store,
         retention=store,
         runners=runners,
-        clock=host.clock or SystemClock(),
+        clock=clock,
         entropy=host.entropy or SystemEntropy(),
         signer=host.signer or KeySigner(keys.signing),
         facts=host.facts,
@@ -269,7 +280,13 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
     return kind(world, settings, views=views, records=records, runners=runners)
 
 
-        compensations=store,
+def _http(settings: Settings, host: Host, *, clock: Clock) -> CodeRunner:
+    from interlock.runners.http import HttpRunner
+
+    allowed = read_allowed(settings.egress_allow)
+    return HttpRunner(clock=clock, allowed=allowed, resolver=host.resolver, tls=host.tls)
+
+
 def _sandbox(redactor: Redactor) -> SandboxRunner:
     from interlock.runners.sandbox import SandboxRunner
 

@@ -9,6 +9,7 @@ from typing import cast
 
 from interlock.core.budget import Limit, Limits
 from interlock.core.errors import SettingsInvalid
+from interlock.core.http_address import read_allowed
 from interlock.core.recovery import LookUpRule
 
 
@@ -34,6 +35,8 @@ class Settings:
     - `facts_timeout_ms`: how long facts from outside may take before a policy that reads them denies.
     - `threads_max`: how many synchronous tools may run at once.
     - `look_ups`: how often, how long and how far apart tools are asked about calls whose outcome was lost.
+    - `egress_allow`: host names and ranges (`10.1.0.0/16`) outside the public internet that HTTP tools may reach. A
+      name lets private addresses through, a range whatever it holds.
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
     - `cache_bytes_max`: how much of results that may be given again is kept in memory.
     - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
@@ -48,6 +51,7 @@ class Settings:
     threads_max: int = 32
     cache_bytes_max: int = 64 * 1024 * 1024
     look_ups: LookUpRule = field(default_factory=LookUpRule)
+    egress_allow: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
     tenant: str = "default"
     publish: Publish = Publish.ALL
@@ -57,6 +61,8 @@ class Settings:
         limits = given if isinstance(given, Limits) else Limits(cast(tuple[Limit, ...], given))
         object.__setattr__(self, "limits", limits)
         object.__setattr__(self, "secrets", _texts(self.secrets))
+        object.__setattr__(self, "egress_allow", _texts(self.egress_allow, name="egress_allow"))
+        read_allowed(self.egress_allow)
         if self.publish not in frozenset(Publish):
             raise SettingsInvalid(f"settings: publish must be {', '.join(Publish)}, not {self.publish!r}")
         object.__setattr__(self, "publish", Publish(self.publish))
@@ -73,9 +79,9 @@ def _refuse_unless(name: str, value: object, *, kind: type[str] | type[int], wan
         raise SettingsInvalid(f"settings: {name} must be {wanted}, not {value!r}")
 
 
-def _texts(given: object) -> tuple[str, ...]:
+def _texts(given: object, *, name: str = "secrets") -> tuple[str, ...]:
     """A single text is not a collection of its letters; the values themselves are not told."""
     found = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str | bytes) else (None,)
     if not all(isinstance(each, str) for each in found):
-        raise SettingsInvalid("settings: secrets must be a collection of texts")
+        raise SettingsInvalid(f"settings: {name} must be a collection of texts")
     return tuple(map(str, found))

@@ -53,12 +53,12 @@ def parse_retry_after(value: str, *, now_us: int) -> float | None:
         return RETRY_AFTER_MAX_S if text.isascii() and text.isdigit() else None
     if _DELTA.fullmatch(text):
         return min(max(0.0, float(ceil(float(text)))), RETRY_AFTER_MAX_S)
-    at_s = _http_date(text, now_us=now_us)
+    at_s = http_date_s(text, now_us=now_us)
     return None if at_s is None else min(max(0.0, at_s - now_us / 1_000_000), RETRY_AFTER_MAX_S)
 
 
-def _http_date(text: str, *, now_us: int) -> float | None:
-    """Seconds since 1970 of the three forms of RFC 9110, 5.6.7."""
+def http_date_s(text: str, *, now_us: int) -> float | None:
+    """Seconds since 1970 of the three forms of RFC 9110, 5.6.7; None for anything else."""
     found = next(filter(None, (form.fullmatch(text) for form in _DATES)), None)
     if found is None or found["month"] not in _MONTHS:
         return None

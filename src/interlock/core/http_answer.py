@@ -1,0 +1,155 @@
+"""What an answer of an HTTP tool came to: a result, a declared error, a fault that passes, or an honest "not known"."""
+
+from __future__ import annotations
+
+import json
+from typing import NoReturn
+
+from interlock.core.canonical import Json, canonical, sha256_hex
+from interlock.core.frozen import frozen
+from interlock.core.http_template import HttpCode
+from interlock.core.outcome import Failed, Outcome, Succeeded
+from interlock.core.refusals import Code
+from interlock.core.retry import http_date_s, parse_retry_after
+from interlock.core.tool import ToolSpec
+
+TRANSIENT = frozenset({429, 502, 503, 504})
+"""Statuses after which a repeatable call may be tried again."""
+
+_DIGITS_MAX = 1_000
+_UNREADABLE = "It was executed, but its result cannot be shown: "
+
+
+@frozen
+class Answer:
+    """An answer whose head, and as much of its body as the tool's limit lets through, has been read.
+
+    `size` is the whole size of the body where it is known; `is_whole` says whether `data` is all of it.
+    """
+
+    status: int
+    data: bytes = b""
+    media_type: str = ""
+    size: int | None = None
+    is_whole: bool = True
+    is_readable: bool = True
+    retry_after: str = ""
+    date: str = ""
+
+
+def outcome_of(answer: Answer, *, spec: ToolSpec, code: HttpCode, now_us: int) -> Outcome:
+    """The outcome of one attempt. What an undeclared status means for an effect nobody knows: `honest` says so."""
+    rule = code.status(answer.status)
+    wait_s = _wait_s(answer, now_us=now_us)
+    said = f"{spec.name} answered with status {answer.status}."
+    if rule is not None:
+        return Failed(
+            Code.TOOL_ERROR,
+            rule.description or said,
+            tool_code=rule.code,
+            retryable=rule.retryable,
+            retry_after_s=wait_s,
+            nothing_happened=rule.nothing_happened,
+        )
+    if 200 <= answer.status < 300:
+        return result_of(answer, limit=spec.output_bytes_max)
+    if answer.status in TRANSIENT:
+        return Failed(Code.TOOL_UNAVAILABLE, said, retryable=True, retry_after_s=wait_s)
+    return Failed(Code.TOOL_ERROR, said)
+
+
+def found_of(answer: Answer, *, spec: ToolSpec, code: HttpCode) -> Outcome | None:
+    """What a look-up found out: it happened, it did not where the tool declares that this status proves it, or None."""
+    if answer.status in code.not_happened:
+        return Failed(Code.TOOL_ERROR, "It did not happen.", nothing_happened=True)
+    return result_of(answer, limit=spec.output_bytes_max) if 200 <= answer.status < 300 else None
+
+
+def result_of(answer: Answer, *, limit: int) -> Outcome:
+    """The body as a result: JSON read strictly, text, or a summary of bytes that are neither."""
+    if not answer.is_readable:
+        return Failed(Code.OUTPUT_INVALID, f"{_UNREADABLE}it is compressed in a way that cannot be read.")
+    if not answer.is_whole:
+        return Succeeded(_beginning(answer, limit=limit))
+    if not answer.data:
+        return Succeeded(b"null")
+    kind, _, parameters = answer.media_type.partition(";")
+    kind = kind.strip().lower()
+    if kind == "application/json" or kind.endswith("+json"):
+        return _json_result(answer.data)
+    text = _text(answer.data, parameters) if kind.startswith("text/") or kind in _TEXTS else None
+    return Succeeded(canonical(_summary(answer, kind) if text is None else text))
+
+
+_TEXTS = frozenset({"application/xml", "application/yaml", "application/x-ndjson", "application/javascript"})
+
+
+def _json_result(data: bytes) -> Outcome:
+    try:
+        return Succeeded(canonical(_DECODER.decode(data.decode())))
+    except (ValueError, RecursionError):
+        return Failed(Code.OUTPUT_INVALID, f"{_UNREADABLE}it says that it is JSON, and is not.")
+
+
+def _text(data: bytes, parameters: str) -> str | None:
+    """The text, where its bytes are what they are said to be."""
+    _, _, charset = parameters.lower().partition("charset=")
+    name = charset.partition(";")[0].strip(" \"'") or "utf-8"
+    try:
+        text = data.decode(name if name in _CHARSETS else "utf-8")
+        text.encode()
+    except UnicodeError:
+        return None
+    return text
+
+
+_CHARSETS = frozenset(
+    {"utf-8", "us-ascii", "iso-8859-1", "windows-1252", "utf-16", "gbk", "gb18030", "big5", "shift_jis"}
+)
+
+
+def _summary(answer: Answer, kind: str) -> dict[str, Json]:
+    return {"media_type": kind[:128], "bytes": len(answer.data), "sha256": sha256_hex(answer.data)}
+
+
+def _beginning(answer: Answer, *, limit: int) -> bytes:
+    """What is known of a body over the limit, within the limit: that it was cut, its whole size, and how it begins."""
+    head = answer.data.decode("utf-8", "replace")
+    shown = _cut(answer, head)
+    while len(shown) > limit and head:
+        head = head[: len(head) - max(1, (len(shown) - limit) // 6)]
+        shown = _cut(answer, head)
+    return shown
+
+
+def _cut(answer: Answer, head: str) -> bytes:
+    kind = answer.media_type.partition(";")[0].strip()[:128]
+    return canonical({"truncated": True, "bytes": answer.size, "media_type": kind, "head": head})
+
+
+def _wait_s(answer: Answer, *, now_us: int) -> float | None:
+    """Seconds of `Retry-After`; a date is measured on the server's own clock where it says its time."""
+    if not answer.retry_after:
+        return None
+    date_s = http_date_s(answer.date.strip(), now_us=now_us) if len(answer.date) < 64 else None
+    return parse_retry_after(answer.retry_after, now_us=now_us if date_s is None else int(date_s * 1_000_000))
+
+
+def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a key twice in one object")
+    return value
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _DIGITS_MAX:
+        raise ValueError("an integer without end")
+    return int(digits)
+
+
+def _constant(_: str) -> NoReturn:
+    raise ValueError("NaN or Infinity")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_constant=_constant)

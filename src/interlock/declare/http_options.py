@@ -1,0 +1,134 @@
+"""What `http_tool` takes, with the type of each option, so that a misspelled or misfitting one is refused by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict, cast
+
+from interlock.core.effect import Effect
+from interlock.core.errors import SpecInvalid
+from interlock.core.evidence import EvidenceKind, EvidenceRule
+from interlock.core.http_template import BodyKind, Credential, HttpError
+from interlock.core.labels import Labels
+from interlock.core.tool import (
+    ApprovalFloor,
+    CacheRule,
+    ChosenBy,
+    Cost,
+    Localized,
+    OutputCheck,
+    RetryRule,
+    Risk,
+    Vendor,
+)
+from interlock.declare.http_request import HttpParameter
+from interlock.declare.options import ToolOptions, checked
+from interlock.declare.typed_values import check_keys, typed
+
+
+@dataclass(frozen=True, slots=True)
+class HttpLookUp:
+    """The request that looks a lost operation up. An answer with a status from 200 to 299 says that it happened.
+
+    Its parameters take the arguments of the tool, by name, or the operation's key. `not_happened` are the statuses that
+    prove that nothing happened; any other answer proves nothing. `credentials` of None are the tool's, at its origin.
+    """
+
+    url: str
+    method: str = "GET"
+    parameters: tuple[HttpParameter, ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    credentials: tuple[Credential, ...] | None = None
+    not_happened: tuple[int, ...] = ()
+
+
+class HttpOptions(TypedDict, total=False):
+    """What `http_tool(...)` takes, all by keyword; its docstring says what each option is for."""
+
+    method: str
+    url: str
+    parameters: Sequence[HttpParameter]
+    body: BodyKind | str
+    headers: Mapping[str, str]
+    credentials: Sequence[Credential]
+    errors: Sequence[HttpError]
+    reconcile: HttpLookUp
+    key_header: str
+    fence_header: str
+    connect_timeout_ms: int
+    read_timeout_ms: int
+    effect: Effect | str
+    name: str
+    version: str
+    title: str
+    description: str
+    use_when: str
+    not_for: str
+    localized: Mapping[str, Localized]
+    key: Sequence[str]
+    caller_key_required: bool
+    key_lifetime_s: int
+    resource: tuple[str, str]
+    compensate: str
+    cache: CacheRule
+    input_schema: Mapping[str, object]
+    output_schema: Mapping[str, object] | None
+    output_check: OutputCheck | str
+    output_bytes_max: int
+    external: bool
+    cancellable: bool
+    chosen_by: ChosenBy | str
+    risk: Risk | str
+    roles: frozenset[str] | Sequence[str]
+    labels: Labels
+    owner: str
+    business_owner: str
+    vendor: Vendor
+    cost: Cost
+    timeout_ms: int
+    retry: RetryRule
+    locks: Sequence[str]
+    depends_on: Sequence[str]
+    concurrency: int
+    evidence: EvidenceRule | EvidenceKind | str
+    approval_floor: ApprovalFloor
+    summary: str
+    promises: Mapping[str, str]
+    facts: Sequence[str]
+    examples: Mapping[str, Mapping[str, object]]
+
+
+HTTP_HINTS: Mapping[str, Any] = {
+    "method": str,
+    "url": str,
+    "parameters": tuple[HttpParameter, ...],
+    "body": BodyKind,
+    "headers": dict[str, str],
+    "credentials": tuple[Credential, ...],
+    "errors": tuple[HttpError, ...],
+    "reconcile": HttpLookUp,
+    "key_header": str,
+    "fence_header": str,
+    "connect_timeout_ms": int,
+    "read_timeout_ms": int,
+}
+"""The options that say how a tool is called; all others are those of any tool."""
+
+_OF_FUNCTIONS = frozenset({"resolve", "precondition", "secrets"})
+"""Options of functions that a request has no place for; its secrets are those of its credentials."""
+
+
+def split(options: HttpOptions) -> tuple[dict[str, Any], ToolOptions]:
+    """What is said of the requests, and of the tool, each as its type says. Raises `SpecInvalid`."""
+    given: Mapping[str, object] = {**options}
+    name = str(given.get("name", "the tool"))
+    check_keys(given, {*HTTP_HINTS, *ToolOptions.__annotations__} - _OF_FUNCTIONS, path=f"the options of {name}")
+    for needed in ("name", "description", "method", "url"):
+        if not given.get(needed):
+            raise SpecInvalid(f"{name}: say its {needed}")
+    http = {
+        each: typed(given[each], hint, path=f"{name}: {each}") for each, hint in HTTP_HINTS.items() if each in given
+    }
+    rest = cast(ToolOptions, {each: value for each, value in given.items() if each not in HTTP_HINTS})
+    return http, checked(rest, tool=name)

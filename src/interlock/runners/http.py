@@ -1,0 +1,145 @@
+"""Runs HTTP tools: fills the declared request, sends it under the egress guard, and reads the answer within its limit.
+
+Before the first byte of a request goes out nothing has happened, and an attempt that ends there says so. After it, an
+effect whose answer is lost is not known to have happened or not, and never sent again but where its class allows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+
+from interlock.core.errors import SpecInvalid
+from interlock.core.faults import TIMED_OUT
+from interlock.core.http_address import NOTHING_PRIVATE, Allowed
+from interlock.core.http_answer import Answer, found_of, outcome_of
+from interlock.core.http_build import Filling, Request, Unbuildable, build
+from interlock.core.http_template import HttpCode, Template
+from interlock.core.http_trace import traceparent
+from interlock.core.operation import Operation
+from interlock.core.outcome import Failed, Outcome
+from interlock.core.refusals import Code
+from interlock.core.resource import Resource
+from interlock.core.tool import ToolSpec, spec_digest
+from interlock.ports import Attempt, Clock, Invocation
+from interlock.runners.egress import GuardedNetwork, Resolver, SystemResolver
+from interlock.runners.http_exchange import Exchanges, NoAnswer, Progress, Terms
+
+LOG = logging.getLogger("interlock.tools")
+
+_NOT_SENT = Failed(Code.TOOL_UNAVAILABLE, "It could not be reached in time.", retryable=True, nothing_happened=True)
+
+
+class HttpRunner:
+    """Sends the requests of tools that are bound to it, by the digest of the spec that they were declared for.
+
+    `allowed` is what may be reached beside public addresses; `tls` replaces the certificates that the system trusts.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        allowed: Allowed = NOTHING_PRIVATE,
+        resolver: Resolver | None = None,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._clock = clock
+        self._network = GuardedNetwork(resolver=resolver or SystemResolver(), allowed=allowed)
+        self._tls = tls
+        self._exchanges: Exchanges | None = None
+        self._bound: dict[str, HttpCode] = {}
+
+    def bind(self, spec: ToolSpec, *, code: object) -> None:
+        """Bind a tool's requests to its spec. Raises `SpecInvalid` where they are another tool's."""
+        if not isinstance(code, HttpCode) or code.fingerprint != spec.handler.fingerprint:
+            raise SpecInvalid(f"{spec.name}: a tool of the kind http is run by the requests that it declares")
+        self._bound[spec_digest(spec)] = code
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._exchanges is not None:
+            await self._exchanges.close()
+
+    async def run(self, invocation: Invocation) -> Attempt:
+        """One attempt."""
+        spec = invocation.operation.spec
+        code = self._bound.get(invocation.operation.tool.digest)
+        if code is None:
+            message = f"The requests of {spec.name} are not loaded."
+            return Attempt(Failed(Code.TOOL_UNAVAILABLE, message, nothing_happened=True))
+        request = build(code.request, _filling(invocation, code))
+        if isinstance(request, Unbuildable):
+            return Attempt(_refused(request, spec))
+        progress = Progress()
+        try:
+            found = await self._send(request, invocation, code=code, progress=progress)
+        except asyncio.CancelledError:
+            if asyncio.get_running_loop().time() < invocation.deadline_s:
+                raise
+            return Attempt(TIMED_OUT if progress.is_sent else _NOT_SENT)
+        if isinstance(found, NoAnswer):
+            return Attempt(_lost(found, invocation, progress=progress))
+        return Attempt(outcome_of(found, spec=spec, code=code, now_us=self._clock.now_us()))
+
+    async def precondition(self, invocation: Invocation) -> Failed | None:
+        """None: what must hold is the server's to say, in its answer."""
+        return None
+
+    async def reconcile(self, invocation: Invocation) -> Outcome | None:
+        """Whether it happened, as the declared look-up says; None where its answer proves neither."""
+        code = self._bound.get(invocation.operation.tool.digest)
+        if code is None or code.look_up is None:
+            return None
+        request = build(code.look_up, _filling(invocation, code, of=code.look_up))
+        if isinstance(request, Unbuildable):
+            return None
+        found = await self._send(request, invocation, code=code, progress=Progress(), is_read=True)
+        return None if isinstance(found, NoAnswer) else found_of(found, spec=invocation.operation.spec, code=code)
+
+    async def resolve(self, operation: Operation) -> Resource | None:
+        """None: an HTTP tool has no resolver."""
+        return None
+
+    async def _send(
+        self, request: Request, invocation: Invocation, *, code: HttpCode, progress: Progress, is_read: bool = False
+    ) -> Answer | NoAnswer:
+        if self._exchanges is None:
+            self._exchanges = Exchanges(self._network, tls=self._tls)
+        spec = invocation.operation.spec
+        terms = Terms(
+            spec.output_bytes_max,
+            code.connect_timeout_ms / 1_000,
+            code.read_timeout_ms / 1_000,
+            is_read or not spec.effect.is_effect,
+        )
+        return await self._exchanges.send(request, terms=terms, progress=progress)
+
+
+def _filling(invocation: Invocation, code: HttpCode, *, of: Template | None = None) -> Filling:
+    operation = invocation.operation
+    trace = traceparent(operation.caller, operation_id=invocation.operation_id, attempt=invocation.attempt)
+    headers = [("User-Agent", "interlock"), ("Accept-Encoding", "gzip"), ("traceparent", trace)]
+    if "accept" not in {name.lower() for name, _ in (of or code.request).headers}:
+        headers.append(("Accept", "application/json, */*;q=0.5"))
+    if of is None and operation.spec.effect.is_effect:
+        ours = ((code.key_header, invocation.key), (code.fence_header, str(invocation.fence)))
+        headers += [(name, value) for name, value in ours if name and value]
+    return Filling(operation.values, invocation.key, invocation.secrets, tuple(headers))
+
+
+def _refused(unbuildable: Unbuildable, spec: ToolSpec) -> Failed:
+    """Nothing was sent: an argument cannot stand in the request, or a credential cannot."""
+    if unbuildable.of_credential:
+        return Failed(Code.CONTEXT_MISSING, f"{spec.name}: {unbuildable.reason}.", nothing_happened=True)
+    message = f"{unbuildable.argument or 'The arguments'} cannot be sent: {unbuildable.reason}."
+    return Failed(Code.TOOL_ARGUMENT_INVALID, message, nothing_happened=True)
+
+
+def _lost(found: NoAnswer, invocation: Invocation, *, progress: Progress) -> Failed:
+    """There is no answer. Whether the request may have arrived is all that is known."""
+    spec = invocation.operation.spec
+    LOG.warning("%s, operation %s: no answer, %s", spec.name, invocation.operation_id, found.reason)
+    message = f"{spec.name} gave no answer: {found.reason}."
+    return Failed(Code.TOOL_UNAVAILABLE, message, retryable=found.passes, nothing_happened=not progress.is_sent)

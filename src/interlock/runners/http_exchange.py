@@ -1,0 +1,210 @@
+"""Sends one built request and reads its answer: the connections, the redirects, and how far it got if it broke off."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from urllib.parse import urljoin
+
+import certifi
+import httpcore
+
+from interlock.core.errors import SpecInvalid
+from interlock.core.frozen import frozen
+from interlock.core.http_answer import Answer
+from interlock.core.http_build import Request
+from interlock.core.http_template import read_url
+from interlock.runners.egress import EgressRefused
+from interlock.runners.http_body import read_body
+
+REDIRECTS_MAX = 5
+CONNECTIONS_MAX = 100
+IDLE_S = 15.0
+"""How long a connection is kept for the next read: less than servers do, so that few are found closed."""
+
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PUBLIC = frozenset({"accept", "accept-encoding", "user-agent"})
+"""Headers that another origin is sent after a redirect; all others may hold arguments or keys."""
+
+
+@frozen
+class NoAnswer:
+    """Why there is none, in words that hold nothing of request or answer. `passes`: another attempt may fare better."""
+
+    reason: str
+    passes: bool = True
+
+
+@frozen
+class Terms:
+    """How one exchange is done: the limit of the answer, the waits, and whether it may be redirected or kept alive."""
+
+    limit: int
+    connect_s: float
+    read_s: float
+    is_read: bool
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far an exchange got: `is_sent` turns true before the first byte of a request may go out, and stays so."""
+
+    is_sent: bool = False
+
+    async def trace(self, name: str, _: object) -> None:
+        """What httpcore tells of its steps."""
+        if name.endswith("send_request_headers.started"):
+            self.is_sent = True
+
+
+class Exchanges:
+    """The connections of all HTTP tools of a process.
+
+    Reads share connections that are kept alive. An effect gets one of its own: one that its server is about to close
+    would lose the request, and leave it unknown.
+    """
+
+    def __init__(self, network: httpcore.AsyncNetworkBackend, *, tls: ssl.SSLContext | None = None) -> None:
+        tls = tls or _system_tls()
+        self._kept = _pool(network, tls, kept=CONNECTIONS_MAX)
+        self._fresh = _pool(network, tls, kept=0)
+
+    async def send(self, request: Request, *, terms: Terms, progress: Progress) -> Answer | NoAnswer:
+        """The answer to it, or to where it was redirected. Total but for cancellation."""
+        for _ in range(REDIRECTS_MAX + 1):
+            found = await self._once(request, terms=terms, progress=progress)
+            if not isinstance(found, _Moved):
+                return found
+            followed = redirected(request, found.location)
+            if isinstance(followed, NoAnswer):
+                return followed
+            request = followed
+        return NoAnswer("it was redirected too often", passes=False)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._kept.aclose()
+        await self._fresh.aclose()
+
+    async def _once(self, request: Request, *, terms: Terms, progress: Progress) -> Answer | NoAnswer | _Moved:
+        try:
+            return await self._exchanged(request, terms=terms, progress=progress)
+        except EgressRefused:
+            return NoAnswer("its host has an address that calls may not go to", passes=False)
+        except httpcore.ConnectError as fault:
+            is_forged = isinstance(fault.__cause__, ssl.SSLCertVerificationError)
+            return NoAnswer(
+                "its certificate is not valid" if is_forged else "it cannot be reached", passes=not is_forged
+            )
+        except (httpcore.TimeoutException, TimeoutError):
+            return NoAnswer("it did not answer in time")
+        except httpcore.LocalProtocolError:
+            return NoAnswer("the request is no HTTP", passes=False)
+        except (httpcore.NetworkError, httpcore.ProtocolError, OSError):
+            return NoAnswer("the connection broke off")
+
+    async def _exchanged(self, request: Request, *, terms: Terms, progress: Progress) -> Answer | _Moved:
+        pool = self._kept if terms.is_read else self._fresh
+        waits = {"connect": terms.connect_s, "pool": terms.connect_s, "read": terms.read_s, "write": terms.read_s}
+        async with pool.stream(
+            request.method,
+            _url(request),
+            headers=[("Host", request.origin.authority), *request.headers, *request.private],
+            content=request.body if request.body or request.method in _HAS_BODY else None,
+            extensions={"timeout": waits, "trace": progress.trace},
+        ) as response:
+            head = _Head(response.headers)
+            if (
+                response.status in _REDIRECTS
+                and terms.is_read
+                and request.method in _REDIRECTED
+                and head.get("location")
+            ):
+                return _Moved(head.get("location"))
+            return await _answer(response, head, limit=terms.limit)
+
+
+_HAS_BODY = frozenset({"POST", "PUT", "PATCH"})
+_REDIRECTED = frozenset({"GET", "HEAD"})
+
+
+@frozen
+class _Moved:
+    location: str
+
+
+def redirected(request: Request, location: str) -> Request | NoAnswer:
+    """The request to where an answer sends it. Another origin gets none of its credentials and headers."""
+    try:
+        if not (location.isascii() and location.isprintable()):
+            raise SpecInvalid(location)
+        url = read_url(urljoin(f"{request.origin}{request.target}", location.partition("#")[0]))
+    except (SpecInvalid, ValueError):
+        return NoAnswer("it was redirected to what is no address", passes=False)
+    if request.origin.scheme == "https" and url.origin.scheme != "https":
+        return NoAnswer("it was redirected to an address without encryption", passes=False)
+    target = url.path + (f"?{url.query}" if url.query else "")
+    if url.origin == request.origin:
+        return Request(request.method, url.origin, target, request.headers, request.private)
+    headers = tuple((name, value) for name, value in request.headers if name.lower() in _PUBLIC)
+    return Request(request.method, url.origin, target, headers)
+
+
+class _Head:
+    """The headers of an answer, as text; of one that came twice, the first."""
+
+    def __init__(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
+        self._values: dict[str, str] = {}
+        for name, value in headers:
+            self._values.setdefault(name.decode("ascii", "replace").lower(), value.decode("latin-1"))
+
+    def get(self, name: str) -> str:
+        return self._values.get(name, "")
+
+    def size(self) -> int | None:
+        """The whole size that the body is said to have, where that is the size of what is shown."""
+        text = self.get("content-length")
+        is_plain = self.get("content-encoding") in ("", "identity")
+        return int(text) if is_plain and text.isascii() and text.isdigit() and len(text) < 16 else None
+
+
+async def _answer(response: httpcore.Response, head: _Head, *, limit: int) -> Answer:
+    encoding = head.get("content-encoding").strip().lower()
+    taken = await read_body(response.aiter_stream(), encoding=encoding, limit=limit)
+    return Answer(
+        response.status,
+        taken.data,
+        head.get("content-type"),
+        head.size(),
+        taken.is_whole,
+        taken.is_readable,
+        head.get("retry-after"),
+        head.get("date"),
+    )
+
+
+def _url(request: Request) -> httpcore.URL:
+    host = request.origin.host.strip("[]")
+    return httpcore.URL(
+        scheme=request.origin.scheme, host=host, port=request.origin.port, target=request.target.encode()
+    )
+
+
+def _pool(network: httpcore.AsyncNetworkBackend, tls: ssl.SSLContext, *, kept: int) -> httpcore.AsyncConnectionPool:
+    return httpcore.AsyncConnectionPool(
+        ssl_context=tls,
+        max_connections=CONNECTIONS_MAX,
+        max_keepalive_connections=kept,
+        keepalive_expiry=IDLE_S,
+        network_backend=network,
+    )
+
+
+def _system_tls() -> ssl.SSLContext:
+    """Certificates that the system trusts, and those of Mozilla where it has none."""
+    context = ssl.create_default_context()
+    with suppress(OSError):
+        context.load_verify_locations(certifi.where())
+    return context
