@@ -293,6 +293,14 @@ def _sandbox(redactor: Redactor) -> SandboxRunner:
     return SandboxRunner(redactor=redactor)
 
 
+async def sandbox_missing() -> str:
+    """Why programs cannot be run in a sandbox on this machine; empty where they can."""
+    from interlock.runners.sandbox_probe import NoSandbox
+
+    found = await _sandbox(Redactor()).machine()
+    return found.reason if isinstance(found, NoSandbox) else ""
+
+
 async def _keys(store: MemoryStore | SqliteStore, host: Host) -> Keys:
     """The keys of this store: those that it was first opened with, or none. Raises `KeyInvalid`."""
     if isinstance(store, MemoryStore):

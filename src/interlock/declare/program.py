@@ -58,6 +58,9 @@ PROGRAM_VALUES: Mapping[str, Any] = {
 """The type of each option of a program that is plain data."""
 
 _OWN = ("folder", "exit_codes", *PROGRAM_VALUES)
+_SCRIPTS = (".py", ".sh", ".js", ".mjs", ".rb", ".pl", ".php", ".lua", ".jar", ".wasm")
+"""Ends of names by which a file of the program is meant that must be there."""
+
 _NOT_OF_A_PROGRAM = ("resolve", "reconcile", "precondition")
 """Functions of Python that a program has not: what it does, it does in its sandbox."""
 
@@ -122,7 +125,11 @@ def _program(given: Mapping[str, Any], *, name: str) -> Program:
 
 def _files(command: Sequence[str], more: Sequence[str], *, folder: Path, name: str) -> tuple[ProgramFile, ...]:
     """The program's own files: what of the command is a relative path of one, and what is named beside it."""
-    own = [each for each in command if each and not each.startswith(("/", "-")) and (folder / each).is_file()]
+    named = [each for each in command if each and not each.startswith(("/", "-"))]
+    own = [each for each in named if (folder / each).is_file()]
+    for each in named:
+        if each not in own and each.endswith(_SCRIPTS):
+            raise SpecInvalid(f"{name}: there is no {each} in {folder}")
     places = dict.fromkeys([*own, *more])
     found = tuple(ProgramFile(each, _digest(folder / each, name=name)) for each in places)
     if sum((folder / each.place).stat().st_size for each in found) > PROGRAM_BYTES_MAX:

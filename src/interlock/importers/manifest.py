@@ -8,22 +8,28 @@
         reconcile: drafts:find_draft
 
 Schema and description may stand here too; what does not is read from the function, as the decorator does.
+
+A tool with `command` in place of `handler` is a program in a sandbox; its files lie in the manifest's folder, or in the
+`folder` that it names from there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from interlock.core.errors import SpecInvalid
 from interlock.core.tool import ToolSpec
-from interlock.declare import Declared, ToolOptions, tool
+from interlock.declare import Declared, DeclaredProgram, ToolOptions, program, tool
+from interlock.declare.program import PROGRAM_VALUES, ProgramOptions
 from interlock.declare.typed_values import check_keys, typed
 from interlock.importers.yaml_text import read_yaml
 
 Load = Callable[[str], Callable[..., object]]
+Manifested = Declared[..., object] | DeclaredProgram
 
 _FUNCTIONS = ("resolve", "reconcile", "precondition")
 """Keys that name a function beside the handler."""
@@ -54,26 +60,30 @@ _VALUES: Mapping[str, Any] = {
 """The type of every other key: what `ToolSpec` says, or the shorter form of the decorator."""
 
 
-def declared(path: Path) -> tuple[Declared[..., object], ...]:
+def declared(path: Path) -> tuple[Manifested, ...]:
     """The tools of a manifest file. Raises `SpecInvalid` naming file and place."""
     try:
-        return load_manifest(path.read_text(encoding="utf-8"))
+        return load_manifest(path.read_text(encoding="utf-8"), folder=path.parent)
     except (SpecInvalid, UnicodeDecodeError) as fault:
         raise SpecInvalid(f"{path.name}: {fault}") from fault
 
 
-def load_manifest(text: str, *, load: Load | None = None) -> tuple[Declared[..., object], ...]:
-    """The tools of one manifest: a list under `tools`, or a single tool. `load` finds the functions by name."""
+def load_manifest(text: str, *, load: Load | None = None, folder: Path | None = None) -> tuple[Manifested, ...]:
+    """The tools of one manifest: a list under `tools`, or a single tool.
+
+    `load` finds the functions by name, `folder` is where the files of programs lie.
+    """
+    read = partial(_tool, load=load or load_function, folder=folder or Path())
     document = read_yaml(text)
     if not isinstance(document, dict):
         raise SpecInvalid("a manifest is a mapping with the list tools:")
     if "tools" not in document:
-        return (_tool(document, load=load or load_function, path="tool"),)
+        return (read(document, path="tool"),)
     check_keys(document, ["tools"], path="manifest")
     tools = document["tools"]
     if not isinstance(tools, list):
         raise SpecInvalid("tools: it must be a list")
-    return tuple(_tool(each, load=load or load_function, path=f"tools[{at}]") for at, each in enumerate(tools))
+    return tuple(read(each, path=f"tools[{at}]") for at, each in enumerate(tools))
 
 
 def load_function(name: str) -> Callable[..., object]:
@@ -92,13 +102,33 @@ def load_function(name: str) -> Callable[..., object]:
     return found if not isinstance(found, Declared) else found.functions.handler
 
 
-def _tool(given: object, *, load: Load, path: str) -> Declared[..., object]:
+def _tool(given: object, *, load: Load, folder: Path, path: str) -> Manifested:
     if not isinstance(given, dict):
         raise SpecInvalid(f"{path}: it must be a mapping of names to values")
+    if "command" in given:
+        return _of_program(given, folder=folder, path=path)
+    return _of_function(given, load=load, path=path)
+
+
+def _of_program(given: dict[str, Any], *, folder: Path, path: str) -> DeclaredProgram:
+    check_keys(given, ["folder", "exit_codes", *PROGRAM_VALUES, *_VALUES], path=path)
+    values = {name: _value(given[name], name, path=f"{path}.{name}") for name in _VALUES if name in given}
+    own = {name: given[name] for name in PROGRAM_VALUES if name in given}
+    codes = typed(given.get("exit_codes", {}), dict[str, str], path=f"{path}.exit_codes")
+    options: ProgramOptions = {**values, **own}  # type: ignore[typeddict-item]
+    options["folder"] = folder / typed(given.get("folder", ""), str, path=f"{path}.folder")
+    options["exit_codes"] = {int(code) if code.isdecimal() else -1: error for code, error in codes.items()}
+    try:
+        return program(**options)
+    except SpecInvalid as fault:
+        raise SpecInvalid(f"{path}: {fault}") from fault
+
+
+def _of_function(given: dict[str, Any], *, load: Load, path: str) -> Declared[..., object]:
     check_keys(given, ["handler", *_FUNCTIONS, *_VALUES], path=path)
     named = {name: typed(given[name], str, path=f"{path}.{name}") for name in ("handler", *_FUNCTIONS) if name in given}
     if "handler" not in named:
-        raise SpecInvalid(f"{path}: handler is missing; name a function as module:function")
+        raise SpecInvalid(f"{path}: handler is missing; name a function as module:function, or give a command")
     functions = {name: load(function) for name, function in named.items()}
     handler = functions.pop("handler")
     values = {name: _value(given[name], name, path=f"{path}.{name}") for name in _VALUES if name in given}

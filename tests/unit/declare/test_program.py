@@ -76,6 +76,7 @@ def test_files_out_make_the_result_an_object_with_handles(folder: Path) -> None:
         ({"effect": "wrote"}, "effect is read"),
         ({"command": []}, "the command is empty"),
         ({"command": "run.py"}, "command: it must be a list"),
+        ({"command": ["/usr/bin/python3", "other.py"]}, "there is no other.py in"),
         ({"files": ["missing.txt"]}, "missing.txt cannot be read"),
         ({"input_schema": None}, "it needs a name, a description and an input_schema"),
         ({"description": ""}, "it needs a name, a description and an input_schema"),

@@ -7,6 +7,8 @@ import pytest
 from interlock.core.canonical import decode
 from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
+from interlock.core.functions import Functions
+from interlock.core.program import Program, SandboxLimits
 from interlock.core.tool import ApprovalFloor, Document, ErrorContract, Localized, Risk
 from interlock.declare import tool
 from interlock.importers.manifest import declared, load_function, load_manifest
@@ -55,9 +57,10 @@ def test_a_manifest_declares_what_the_decorator_would() -> None:
         examples={"A draft": {"draft_id": "r1"}},
     )(drafts.save_draft)
     assert write.spec() == same.spec()
-    assert write.functions == same.functions
+    assert write.code == same.code
     assert (read.name, read.spec().effect) == ("fetch_draft", Effect.READ)
-    assert read.functions.handler is drafts.read_draft.functions.handler
+    assert isinstance(read.code, Functions)
+    assert read.code.handler is drafts.read_draft.functions.handler
 
 
 def test_a_schema_in_the_manifest_holds_and_the_function_must_fit_it() -> None:
@@ -130,3 +133,54 @@ def test_a_schema_is_kept_as_it_was_written() -> None:
         load=lambda _: lambda: None,
     )
     assert found.spec().input_schema == Document.of({"type": "object", "properties": {}})
+
+
+PROGRAM = """
+tools:
+  - command: [/usr/bin/python3, count.py]
+    folder: programs
+    name: count_words
+    description: Count the words of a page.
+    effect: read
+    input_schema: {type: object, properties: {page: {type: string}}}
+    limits: {cpu_s: 2, memory_bytes: 268435456}
+    environment: {MODE: fast}
+    secret_environment: {TOKEN: api_token}
+    files_in: {page: pages}
+    errors: [{code: MISSING}]
+    exit_codes: {"3": MISSING}
+"""
+
+
+@pytest.mark.requirement("TOOL-5")
+def test_a_manifest_declares_a_program(tmp_path: Path) -> None:
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "count.py").write_text("print(1)")
+    (tmp_path / "tools.yaml").write_text(PROGRAM)
+    (found,) = declared(tmp_path / "tools.yaml")
+    spec, code = found.spec(), found.code
+    assert (spec.name, spec.effect, spec.handler.kind) == ("count_words", Effect.READ, "sandbox")
+    assert spec.secrets == ("api_token",)
+    assert isinstance(code, Program)
+    assert (code.folder, [each.place for each in code.files]) == (str(tmp_path / "programs"), ["count.py"])
+    assert (code.limits, code.exit_codes) == (SandboxLimits(cpu_s=2, memory_bytes=268_435_456), {3: "MISSING"})
+    assert (code.environment, code.files_in) == ({"MODE": "fast"}, {"page": "pages"})
+
+
+@pytest.mark.parametrize(
+    ("was", "is_", "sentence"),
+    [
+        ("limits: {cpu_s", "limits: {cpu", "there is no 'cpu'; is it 'cpu_s'?"),
+        ("effect: read", "effect: write", "tools[0]: count_words: nothing leaves its sandbox"),
+        ("effect: read", "effect: read\n    handler: a:b", "there is no 'handler'"),
+        ('"3": MISSING', "three: MISSING", "the exit code -1"),
+        ("count.py]", "count.py, 3]", "count_words: command[2]: it must be text"),
+        ("folder: programs", "folder: none", "count_words: there is no count.py in"),
+    ],
+)
+def test_a_program_that_is_wrong_is_named_with_its_place(tmp_path: Path, was: str, is_: str, sentence: str) -> None:
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "count.py").write_text("print(1)")
+    with pytest.raises(SpecInvalid) as refused:
+        load_manifest(PROGRAM.replace(was, is_), folder=tmp_path)
+    assert sentence in str(refused.value)

@@ -14,29 +14,29 @@ from interlock.core.errors import InterlockError
 from interlock.doors.cli.faults import ToolsInvalid
 
 if TYPE_CHECKING:
-    from interlock.declare import Declared
+    from interlock.core.functions import Declaration
     from interlock.doors.cli.project import Project
 
 
-def load_tools(project: Project) -> tuple[Declared[..., object], ...]:
+def load_tools(project: Project) -> tuple[Declaration, ...]:
     """Every tool, once, in the order of the settings. Raises `ToolsInvalid` or `SpecInvalid` naming the place."""
     root = str(project.root)
     if root not in sys.path:
         sys.path.insert(0, root)
-    found: dict[int, Declared[..., object]] = {}
+    found: dict[int, Declaration] = {}
     for place in project.tools:
         for each in _declared_in(place, project.root):
             found.setdefault(id(each), each)
     return tuple(found.values())
 
 
-def _declared_in(place: str, root: Path) -> tuple[Declared[..., object], ...]:
-    from interlock.declare import Declared
+def _declared_in(place: str, root: Path) -> tuple[Declaration, ...]:
+    from interlock.declare import Declared, DeclaredProgram
 
     if place.endswith((".yaml", ".yml")):
         return _of_manifest(root / place)
     module = _module(place, root)
-    found = tuple(value for value in vars(module).values() if isinstance(value, Declared))
+    found = tuple(value for value in vars(module).values() if isinstance(value, Declared | DeclaredProgram))
     if not found:
         raise ToolsInvalid(f"{place} declares no tool; put @tool(effect=...) above a function of it")
     return found
@@ -77,7 +77,7 @@ def _of_file(path: Path) -> ModuleType:
     return module
 
 
-def _of_manifest(path: Path) -> tuple[Declared[..., object], ...]:
+def _of_manifest(path: Path) -> tuple[Declaration, ...]:
     from interlock.importers.manifest import declared
 
     try:

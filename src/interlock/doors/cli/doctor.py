@@ -49,7 +49,8 @@ async def doctor() -> Answer:
 
     It says what to do where it is not, and ends with 1 where there is a problem.
     """
-    checks = [python_version(), sqlite_version(), *[each async for each in _of_project()], model_wheels()]
+    project = [each async for each in _of_project()]
+    checks = [python_version(), sqlite_version(), *project, await sandbox(), model_wheels()]
     bad = sum(each.state == BAD for each in checks)
     document: dict[str, Json] = {
         "checks": [
@@ -94,6 +95,16 @@ def key_file_mode(store: str) -> Check:
     if mode & 0o077:
         return Check("key file", BAD, f"{path.name} has mode {mode:o}", f"Run `chmod 600 {path}`: others can sign.")
     return Check("key file", GOOD, f"{path.name}, mode {mode:o}")
+
+
+async def sandbox() -> Check:
+    """Whether programs can be run in a sandbox; only tools that are programs need it."""
+    from interlock.assemble import sandbox_missing
+
+    missing = await sandbox_missing()
+    if missing:
+        return Check("sandbox", WANTING, missing, "Only tools that are programs need it: here they are refused.")
+    return Check("sandbox", GOOD, "programs run without network and apart from this machine")
 
 
 def model_wheels() -> Check:

@@ -13,9 +13,9 @@ from interlock.assemble import Gate, read_policies
 from interlock.core.call import Caller, Origin, Principal
 from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, VersionExists
+from interlock.core.functions import Declaration
 from interlock.core.refusals import Code
 from interlock.core.tool import ToolSpec
-from interlock.declare import Declared
 from interlock.doors.cli.answer import note
 from interlock.doors.cli.code import load_tools
 from interlock.doors.cli.faults import IdAmbiguous
@@ -24,7 +24,7 @@ from interlock.doors.cli.verb import line
 from interlock.runtime.acts import OPERATORS
 from interlock.settings import Publish
 
-Tools = tuple[Declared[..., object], ...]
+Tools = tuple[Declaration, ...]
 
 ID_CHARS_MIN = 4
 """How much of an id must be given at least."""

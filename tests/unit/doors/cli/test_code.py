@@ -34,6 +34,22 @@ def test_tools_come_from_files_and_modules_in_order_and_once(cli: Cli, tmp_path:
     assert cli("tools", "check", "--json").document["tools"] == ["read_a", "read_b"]
 
 
+PROGRAM = """
+from pathlib import Path
+from interlock.declare import DeclaredProgram, program
+count = program(name="count", description="Count.", effect="read", command=["/bin/sh", "count.sh"],
+                input_schema={"type": "object"}, folder=Path(__file__).parent)
+"""
+
+
+@pytest.mark.requirement("TOOL-6")
+def test_programs_are_tools_of_a_file_as_functions_are(cli: Cli, tmp_path: Path) -> None:
+    write(tmp_path, "count.sh", "echo 1")
+    write(tmp_path, "counting_tools.py", PROGRAM)
+    setting(tmp_path, "counting_tools.py")
+    assert cli("tools", "check", "--json").document["tools"] == ["count"]
+
+
 @pytest.mark.requirement("TOOL-5")
 def test_a_manifest_declares_tools_as_a_file_does(cli: Cli, tmp_path: Path) -> None:
     write(tmp_path, "plain_functions.py", "def read_it(name: str) -> str:\n    return name\n")

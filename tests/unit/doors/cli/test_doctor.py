@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock.doors.cli.doctor import BAD, GOOD, WANTING, key_file_mode, python_version, sqlite_version
+from interlock.assemble import sandbox_missing
+from interlock.doors.cli.doctor import BAD, GOOD, WANTING, key_file_mode, python_version, sandbox, sqlite_version
 from tests.unit.doors.cli.conftest import Cli, Ran
 
 
@@ -17,7 +18,7 @@ def test_a_project_in_use_is_in_order(cli: Cli, project: Path, waiting: str) -> 
     ran = cli("doctor", "--json")
     assert (ran.code, bad(ran)) == (0, {})
     names = [each["name"] for each in ran.document["checks"]]
-    assert names == ["python", "sqlite", "project", "key file", "tools", "policies", "store", "model"]
+    assert names == ["python", "sqlite", "project", "key file", "tools", "policies", "store", "sandbox", "model"]
     assert "its log of" in cli("doctor").out
 
 
@@ -61,6 +62,13 @@ def test_what_is_broken_is_named_with_what_to_do(cli: Cli, project: Path, file: 
     ran = cli("doctor", "--json")
     assert ran.code == 1
     assert bad(ran)[name]
+
+
+@pytest.mark.requirement("EXEC-7")
+async def test_whether_programs_can_be_run_is_found_out_by_running_one() -> None:
+    missing, found = await sandbox_missing(), await sandbox()
+    assert (found.state, found.found) == ((WANTING, missing) if missing else (GOOD, found.found))
+    assert bool(found.next_step) == bool(missing)
 
 
 def test_a_key_that_others_can_read_is_a_problem(tmp_path: Path) -> None:
