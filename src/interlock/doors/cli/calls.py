@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from interlock.core.refusals import Code
 from interlock.doors.cli.answer import DONE, Answer
 from interlock.doors.cli.faults import problem, refusal
 from interlock.doors.cli.shown import as_document, moment, rows
@@ -18,6 +19,11 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Calls whose outcome is unknown.", no_args_is_help=True)
 top = typer.Typer()
+
+_AFTER_LOOK_UP = {
+    Code.PRECONDITION_FAILED: "`interlock calls unknown` lists what is open.",
+    Code.OUTCOME_UNKNOWN: "Find out whether it happened, then `interlock calls close ID --happened --evidence WORDS`.",
+}
 
 
 @verb(app, "unknown")
@@ -32,6 +38,24 @@ async def unknown() -> Answer:
     return Answer({"calls": [_document(each) for each in found]}, _table(found))
 
 
+@verb(app, "look-up")
+async def look_up(
+    operation_id: Annotated[str, typer.Argument(metavar="ID", help="The operation, or as much of its id as names it.")],
+) -> Answer:
+    """Ask a tool at once what became of an unknown call, however often it was asked before. Nothing runs again."""
+    from interlock.core.decision import Deny
+    from interlock.doors.cli.observed import answer_of
+    from interlock.doors.cli.session import visited, whole_id
+
+    async with visited() as session:
+        desk = session.gate.recovery
+        whole = whole_id(operation_id, [each.operation.id for each in await desk.unknown(session.by)])
+        seen = await desk.look_up(whole, by=session.by)
+    if isinstance(seen, Deny):
+        return refusal(seen, next_step=_AFTER_LOOK_UP.get(seen.code, ""))
+    return replace(answer_of(seen), exit_code=DONE)
+
+
 @verb(app, "close")
 async def close(
     operation_id: Annotated[str, typer.Argument(metavar="ID", help="The operation, or as much of its id as names it.")],
@@ -43,7 +67,6 @@ async def close(
 ) -> Answer:
     """Settle an unknown call by hand, once you know whether it happened."""
     from interlock.core.decision import Deny
-    from interlock.core.refusals import Code
     from interlock.doors.cli.observed import answer_of
     from interlock.doors.cli.session import visited, whole_id
 
@@ -112,7 +135,7 @@ async def usage() -> Answer:
 
 
 def _table(found: tuple[OpenCall, ...]) -> str:
-    header = ("Operation", "Tool", "Asked by", "Run", "Task", "Started")
+    header = ("Operation", "Tool", "Asked by", "Run", "Task", "Started", "Looked up", "Next")
     values = [
         (
             each.operation.id,
@@ -121,6 +144,8 @@ def _table(found: tuple[OpenCall, ...]) -> str:
             each.operation.run,
             each.operation.task,
             moment(each.claimed_at_us),
+            each.looks.count,
+            "a person" if each.looks.escalated else moment(each.looks.next_us or None),
         )
         for each in found
     ]
@@ -143,4 +168,6 @@ def _document(found: OpenCall) -> dict[str, Json]:
         "call_id": operation.call_id,
         "state": found.state.value,
         "claimed_at_us": found.claimed_at_us,
+        "looks": found.looks.count,
+        "escalated": found.looks.escalated,
     }

@@ -13,7 +13,20 @@ from typing import Annotated, Final
 import typer
 import typer.main
 
-from interlock.doors.cli import approvals, audit, backup, call, calls, checkout, doctor, init, policy, store, tools
+from interlock.doors.cli import (
+    approvals,
+    audit,
+    backup,
+    call,
+    calls,
+    checkout,
+    compensate,
+    doctor,
+    init,
+    policy,
+    store,
+    tools,
+)
 from interlock.doors.cli.answer import INTERRUPTED, PROBLEM, Answer, note, say
 from interlock.doors.cli.faults import answer_for, is_debugging, problem
 from interlock.doors.cli.shown import visible
@@ -56,6 +69,7 @@ for name, part in (
     ("backup", backup.app),
     ("store", store.app),
     ("calls", calls.app),
+    ("compensate", compensate.app),
     (None, calls.top),
     (None, doctor.app),
     (None, checkout.app),

@@ -71,3 +71,22 @@ def test_usage_shows_what_was_spent(cli: Cli, project: Path) -> None:
     found = {(each["scope"], each["id"]): each["used"]["calls"] for each in cli("usage", "--json").document["usage"]}
     assert found == {("tenant", ""): 1, ("task", "look"): 1}
     assert "look" in cli("usage").out
+
+
+@pytest.mark.requirement("IDEM-3")
+def test_a_person_asks_the_tool_at_once_and_is_told_when_it_cannot_tell(cli: Cli, unknown: str) -> None:
+    ran = cli("calls", "look-up", unknown[:30], "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (3, "PRECONDITION_FAILED")
+    assert cli("calls", "look-up", unknown, "--as", "second").code == 3
+    (listed,) = cli("calls", "unknown", "--json").document["calls"]
+    assert (listed["looks"], listed["escalated"]) == (0, True)
+    assert "a person" in cli("calls", "unknown").out
+
+
+@pytest.mark.requirement("IDEM-3")
+def test_a_tool_that_can_tell_settles_the_call(cli: Cli, project: Path) -> None:
+    (project / "tools.py").write_text(TOOLS.replace("timeout_ms=50", "timeout_ms=50, reconcile=lambda text: text"))
+    (project / "policies" / "starter.cedar").write_text(POLICY)
+    lost = cli("call", "send_note", '{"text": "words"}', "--task", "t", "--json").document["operation_id"]
+    ran = cli("calls", "look-up", lost, "--json")
+    assert (ran.code, ran.document["status"]) == (0, "ok")
