@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
     from interlock.core.policy_terms import Mode
-    from interlock.core.recovery import LookUpRule, Looks
+    from interlock.core.recovery import Looks, LookUpRule
     from interlock.core.refusals import Code
     from interlock.core.resource import Resource
     from interlock.core.tool import (

@@ -23,6 +23,7 @@ from interlock.core.render import for_model
 from interlock.core.signing import fingerprint
 from interlock.core.tool import SHARED, ToolSpec
 from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
+from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
 from interlock.ports import Clock, Entropy, FactSource, Principals, Secrets, Signer
 from interlock.runners.by_kind import RunnersByKind
@@ -33,11 +34,12 @@ from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.audit import AuditDesk
 from interlock.runtime.batch import call_many
 from interlock.runtime.catalogue import Registry
-from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.compensation import CompensationDesk
+from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.policies import PolicyDesk
 from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
+from interlock.runtime.results import ResultDesk
 from interlock.runtime.sight import Sight
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
@@ -51,8 +53,8 @@ if TYPE_CHECKING:
 
     from interlock.runners.by_kind import CodeRunner
     from interlock.runners.egress import Resolver
-    from interlock.store.backup_file import Placed, Tell
     from interlock.runners.sandbox import SandboxRunner
+    from interlock.store.backup_file import Placed, Tell
     from interlock.store.sqlite import SqliteStore
 
 log = logging.getLogger("interlock.gate")
@@ -121,6 +123,7 @@ class Gate(Walk):
         self.recovery = RecoveryDesk(self, world, records, views=views, rule=settings.look_ups)
         self.compensations = CompensationDesk(self, world, records=records, views=views)
         self.recovery.and_then(self.compensations.go_on)
+        self.results = ResultDesk(world, sight=sight, records=records)
         self.recovered = Recovered()
         self.changed: tuple[ToolSpec, ...] = ()
 
@@ -160,7 +163,8 @@ class Gate(Walk):
 
     async def begin(self, tools: Sequence[Declaration], sources: tuple[PolicySource, ...] | None) -> None:
         """Publish, put in force, recover: what `open` does before it hands the gate out."""
-        specs = [self._bound(tool) for tool in tools]
+        owner = self._settings.results_owner
+        specs = [self._bound(tool) for tool in (*tools, *([read_result(self.results, owner=owner)] if owner else []))]
         publish = self._settings.publish
         if publish is not Publish.ALL:
             self.changed = await self.catalogue.changed(specs)
@@ -267,6 +271,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
         audit=store,
         ledger=store,
         retention=store,
+        artifacts=store.artifacts,
         runners=runners,
         clock=clock,
         entropy=host.entropy or SystemEntropy(),

@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from interlock.core.approval import Approval, ApprovalState
+from interlock.core.artifact import Artifact
 from interlock.core.budget import NOTHING, Amounts, Reservation, ScopeKey, Usage
 from interlock.core.call import Principal
 from interlock.core.canonical import Json
@@ -361,6 +362,25 @@ class Audit(Protocol):
 
     async def checkpoint(self, draw: Callable[[tuple[Head, ...], Mark], Checkpoint]) -> Checkpoint:
         """Write the checkpoint that `draw` makes and signs of the heads and the last mark at that moment."""
+
+
+class Artifacts(Protocol):
+    """Results too long to be shown whole. Owned by `runtime.results`."""
+
+    async def append(self, tenant: str, artifact_id: str, *, number: int, data: bytes, at_us: int) -> None:
+        """Keep one part (`core.artifact.PART_BYTES`, but the last); nobody can read it before the artifact is kept."""
+
+    async def keep(self, artifact: Artifact) -> None:
+        """All parts are there."""
+
+    async def artifact(self, tenant: str, artifact_id: str) -> Artifact | None:
+        """What is known of one."""
+
+    async def part(self, tenant: str, artifact_id: str, *, number: int) -> bytes | None:
+        """One part of a kept one."""
+
+    async def forget(self, before_us: int) -> None:
+        """Forget what was kept before then, in steps that let others write."""
 
 
 class Retention(Protocol):

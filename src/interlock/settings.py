@@ -39,6 +39,8 @@ class Settings:
       name lets private addresses through, a range whatever it holds.
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
     - `cache_bytes_max`: how much of results that may be given again is kept in memory.
+    - `results_owner`: the owner of a tool `read_result`, by which models read on in results that were too long to be
+      shown; without one there is no such tool.
     - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
       Only its operators act on what is shared by all tenants.
     - `publish`: what opening does with tools that the store does not have as they are here.
@@ -53,6 +55,7 @@ class Settings:
     look_ups: LookUpRule = field(default_factory=LookUpRule)
     egress_allow: tuple[str, ...] = ()
     secrets: tuple[str, ...] = ()
+    results_owner: str = ""
     tenant: str = "default"
     publish: Publish = Publish.ALL
 

@@ -10,6 +10,7 @@ from interlock.store.memory import MemoryStore
 from interlock.store.seal_aes import AesSeal
 from interlock.store.sqlite import SqliteStore
 from interlock.testing.store_contract import StoreContract
+from interlock.testing.store_contract_artifacts import ArtifactContract
 from interlock.testing.store_contract_compensation import CompensationContract
 from interlock.testing.store_contract_look_ups import LookUpContract
 from interlock.testing.store_contract_shared import Store
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.requirement(
 )
 
 
-class TestMemory(StoreContract, LookUpContract, CompensationContract):
+class TestMemory(StoreContract, LookUpContract, CompensationContract, ArtifactContract):
     @pytest.fixture
     def store(self) -> MemoryStore:
         return MemoryStore()
@@ -30,7 +31,7 @@ class TestMemory(StoreContract, LookUpContract, CompensationContract):
         return store
 
 
-class TestSqlite(StoreContract, LookUpContract, CompensationContract):
+class TestSqlite(StoreContract, LookUpContract, CompensationContract, ArtifactContract):
     """A crash is a process that goes without settling: its lock goes with it, as `tests/crash` shows with real ones."""
 
     seal: AesSeal | None = None

@@ -22,6 +22,7 @@ class EventKind(StrEnum):
     SETTLED = "call.settled"
     REPLAYED = "call.replayed"
     CACHED = "call.cached"
+    RESULT_READ = "result.read"
     LATE = "call.late"
     TAKEN_OVER = "call.taken_over"
     CLOSED = "call.closed"

@@ -56,7 +56,8 @@ class Observation:
 
     `hint` is the next step for a model, `user_text` apart from it what a person may be told. `retry_after_s` is in
     seconds, `executed_at_us` in microseconds since 1970 UTC (of the first execution where it is `replayed`).
-    `cached_s`: it was read so many seconds before, and is given again.
+    `cached_s`: it was read so many seconds before, and is given again. `handle`: by it the whole result is read back,
+    of which `truncated` is the size in bytes.
     """
 
     call_id: str
@@ -84,6 +85,7 @@ class Observation:
     invisible_removed: int = 0
     open_items: tuple[str, ...] = ()
     cached_s: float | None = None
+    handle: str | None = None
 
     @property
     def data(self) -> Json:

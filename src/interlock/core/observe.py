@@ -35,6 +35,9 @@ PARTLY = "This is done in part; some items are still open."
 WITHHELD = "This was done; the result may not be shown to you."
 ABOVE_CEILING = "It was executed; the result is labelled above what the tool may return, and is withheld."
 UNFIT = "It was executed; the result does not have the promised form, and is withheld."
+LONG = (
+    "This is only the beginning of the result; read what you need of the rest by its handle, and do not write it back."
+)
 WARNING = "The result does not have the promised form; check it before you use it."
 
 _CONTROL = re.compile(rb"\\[bfru]|\x7f")
@@ -78,6 +81,17 @@ def observe(operation: Operation, outcome: Outcome, frame: Frame) -> Observation
             return _plain(operation, Status.UNKNOWN, problem, frame=frame)
         case _:
             assert_never(outcome)
+
+
+def whole(outcome: Succeeded | Partial, frame: Frame) -> bytes:
+    """The result that an observation shows the beginning of, as it would have been shown."""
+    data, _ = _cleaned(outcome.data)
+    return frame.redactor.json_bytes(data, named=frame.redact)
+
+
+def readable(seen: Observation, handle: str) -> Observation:
+    """The observation of a result that is too long, with the handle by which the rest is read."""
+    return seen.changed({"handle": handle, "hint": " ".join([seen.hint, LONG]).strip()})
 
 
 def resource_shown(operation: Operation, redactor: Redactor, redact: frozenset[str]) -> str | None:
@@ -161,6 +175,7 @@ def _redacted_again(
 def _withheld(seen: Observation) -> dict[str, object]:
     """What a caller who may not see a recorded result is told: how it stands, in words of ours."""
     kept: dict[str, object] = {"data_json": None, "evidence": None, "resource_version": None, "open_items": ()}
+    kept |= {"handle": None, "truncated": None}
     if seen.error is None:
         return kept | {"hint": "", "user_text": WITHHELD}
     row = REFUSALS[seen.error.code]

@@ -131,6 +131,7 @@ class AuditDesk:
         record = {"subject": "audit", **signed_by(by), "before_us": before_us}
         await self._world.audit.append(self._records.act(EventKind.PURGED, by.tenant, record))
         await self._world.retention.purge(before_us)
+        await self._world.artifacts.forget(before_us)
 
 
 def _shown(item: AuditRecord | Checkpoint) -> Shown | Checkpoint:

@@ -8,12 +8,13 @@ from interlock.core.errors import StoreError
 from interlock.core.frozen import maker
 from interlock.core.labels import NO_LABELS
 from interlock.core.observation import Observation, released, to_bytes
-from interlock.core.observe import Frame, observe
+from interlock.core.observe import Frame, observe, whole
 from interlock.core.operation import Operation
-from interlock.core.outcome import Outcome, Unknown
+from interlock.core.outcome import Outcome, Partial, Succeeded, Unknown
 from interlock.core.redaction import Redactor
 from interlock.core.settle import plainly, repeated, settled_as, spent_on
 from interlock.ports import Claim, Entry, Settlement
+from interlock.runtime.artifacts import kept_whole
 from interlock.runtime.execute import Flight
 from interlock.runtime.faults import report
 from interlock.runtime.proposal import Claimed
@@ -62,7 +63,10 @@ class Settler:
         spent = spent_on(operation, outcome, elapsed_ms=elapsed_ms)
         redactor = flight.redactor or self._records.redactor
         redact = claimed.allow.verdict.redact
-        seen = observe(operation, outcome, make_frame(claim.operation_id, now_us, redactor, redact, spent))
+        frame = make_frame(claim.operation_id, now_us, redactor, redact, spent)
+        seen = observe(operation, outcome, frame)
+        if seen.truncated is not None and isinstance(outcome, Succeeded | Partial):
+            seen = await kept_whole(self._world, operation, seen, data=whole(outcome, frame))
         receipt = await self._world.calls.settle(
             make_settlement(
                 claim,

@@ -37,8 +37,12 @@ class Sight:
 
     async def verdict(self, stored: StoredOperation, by: Principal) -> tuple[Operation, Verdict] | None:
         """What policy says of the same call by this principal; None where it would not be let through."""
+        return await self.verdict_on(stored.sealed, by)
+
+    async def verdict_on(self, sealed: bytes, by: Principal) -> tuple[Operation, Verdict] | None:
+        """The same of a sealed operation."""
         view = await self._views.latest()
-        operation = as_called_by(stored.sealed, view.catalogue, principal=by)
+        operation = as_called_by(sealed, view.catalogue, principal=by)
         if isinstance(operation, Deny):
             return None
         facts = await self._looker.facts(operation, view, Asked(counted=True))

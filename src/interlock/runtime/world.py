@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from interlock.ports import (
     Approvals,
+    Artifacts,
     Audit,
     Calls,
     CatalogueStore,
@@ -38,6 +39,7 @@ class World:
     ledger: Ledger
     retention: Retention
     compensations: Compensations
+    artifacts: Artifacts
     runners: Mapping[str, Runner]
     clock: Clock
     entropy: Entropy

@@ -34,6 +34,7 @@ from interlock.ports import (
     StoredOperation,
 )
 from interlock.store.books import Books, RunBook, UsageBook, kept_while_unknown
+from interlock.store.memory_artifacts import MemoryArtifacts
 from interlock.store.memory_compensations import MemoryCompensations
 from interlock.store.memory_recovery import Call, Key
 from interlock.store.rules import (
@@ -65,6 +66,7 @@ class MemoryStore(MemoryCompensations):
         self._versions: dict[tuple[str, str, str, str], Registered] = {}
         self._policies: dict[str, tuple[PolicySource, ...]] = {}
         self._checkpoints: list[Checkpoint] = []
+        self.artifacts = MemoryArtifacts()
         self._epoch = 0
 
     async def close(self) -> None:

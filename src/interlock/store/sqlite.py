@@ -54,6 +54,7 @@ from interlock.store import (
 )
 from interlock.store.rules import may_fuse
 from interlock.store.seal import NoSeal, Seal
+from interlock.store.sqlite_artifacts import SqliteArtifacts
 from interlock.store.sqlite_open import Opened, opened
 from interlock.store.writer import CommitObserver, Writer
 
@@ -71,6 +72,7 @@ class SqliteStore:
         self._writer = Writer(
             found.desk.db.connection, batch=_Batch(found), presence=found.desk.presence, on_commit=on_commit
         )
+        self.artifacts = SqliteArtifacts(self._writer, found.desk.db, reader=found.reader)
 
     @staticmethod
     async def open(

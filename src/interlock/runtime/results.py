@@ -1,0 +1,118 @@
+"""Reads back results that were too long to be shown: by page, by a text in them, or by a place in their JSON.
+
+A result is read by who policy would let make the same call today, in the same tenant; to all others there is none.
+Every reading is on record.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from interlock.core.artifact import (
+    PAGE_BYTES_MAX,
+    PART_BYTES,
+    Artifact,
+    Match,
+    Page,
+    fits,
+    matches,
+    page,
+    part_of,
+    parts_between,
+)
+from interlock.core.call import Principal
+from interlock.core.canonical import Json, decode
+from interlock.core.decision import Deny
+from interlock.core.frozen import frozen
+from interlock.core.journal import EventKind
+from interlock.core.labels import Labels
+from interlock.core.refusals import Code
+from interlock.runtime.acts import signed_by
+from interlock.runtime.records import Records
+from interlock.runtime.sight import Sight
+from interlock.runtime.world import World
+
+MISSING = Deny(Code.PRECONDITION_FAILED, "There is no result of this handle, or not any more.")
+TOO_MUCH = Deny(Code.OUTPUT_INVALID, "That is too much to be shown at once; ask for fewer, or for a place in it.")
+
+MATCHES_MAX = 100
+
+
+@frozen
+class _Open:
+    """A result that may be read; `hidden` are the fields that policy of today has redacted in it."""
+
+    artifact: Artifact
+    hidden: frozenset[str]
+
+
+class ResultDesk:
+    """Reads what was kept whole. Every method acts within the tenant of `by`."""
+
+    def __init__(self, world: World, *, sight: Sight, records: Records) -> None:
+        self._world = world
+        self._sight = sight
+        self._records = records
+
+    async def read(self, handle: str, *, by: Principal, offset: int = 0, length: int = PAGE_BYTES_MAX) -> Page | Deny:
+        """The page of at most `length` bytes at an offset; `Page.next_offset` leads to the next."""
+        found = await self._opened(handle, by, what=f"bytes from {offset}")
+        if isinstance(found, Deny):
+            return found
+        offset, length = max(0, offset), max(4, min(length, PAGE_BYTES_MAX))
+        artifact = found.artifact
+        if found.hidden:
+            data = await self._whole(found)
+            start = offset // PART_BYTES * PART_BYTES
+            shorter = replace(artifact, size_bytes=len(data))
+            return page(shorter, data[start:], offset=offset, length=length)
+        end = min(artifact.size_bytes, offset + length + 3)
+        return page(artifact, await self._joined(artifact, parts_between(offset, end)), offset=offset, length=length)
+
+    async def search(self, handle: str, text: str, *, by: Principal, most: int = 20) -> tuple[Match, ...] | Deny:
+        """Where a text stands in it, as it is written in its JSON: the first places, with what stands around them."""
+        found = await self._opened(handle, by, what="a search")
+        if isinstance(found, Deny):
+            return found
+        return matches(await self._whole(found), text, most=max(1, min(most, MATCHES_MAX)))
+
+    async def part(
+        self, handle: str, pointer: str = "", *, by: Principal, start: int = 0, count: int = 50
+    ) -> Json | Deny:
+        """What stands at a JSON pointer in it; of an array or an object so many members from `start` on."""
+        found = await self._opened(handle, by, what=f"{pointer or '/'} from {start}")
+        if isinstance(found, Deny):
+            return found
+        try:
+            value = part_of(decode(await self._whole(found)), pointer, start=max(0, start), count=max(1, count))
+        except LookupError:
+            return Deny(Code.PRECONDITION_FAILED, "There is nothing at that place.")
+        return value if fits(value) else TOO_MUCH
+
+    async def labels(self, handle: str, *, by: Principal) -> Labels | None:
+        """The labels that it carries, and so has whoever read it."""
+        artifact = await self._world.artifacts.artifact(by.tenant, handle)
+        return None if artifact is None else artifact.labels
+
+    async def _opened(self, handle: str, by: Principal, *, what: str) -> _Open | Deny:
+        artifact = await self._world.artifacts.artifact(by.tenant, handle)
+        told = None if artifact is None else await self._sight.verdict_on(artifact.sealed, by)
+        if artifact is None or told is None:
+            return MISSING
+        record: dict[str, object] = {
+            "subject": artifact.operation_id,
+            "tool": artifact.tool,
+            "handle": handle,
+            "what": what,
+            **signed_by(by),
+        }
+        await self._world.audit.append(self._records.act(EventKind.RESULT_READ, by.tenant, record))
+        return _Open(artifact, told[1].redact)
+
+    async def _whole(self, found: _Open) -> bytes:
+        data = await self._joined(found.artifact, range(found.artifact.parts))
+        return self._records.redactor.json_bytes(data, named=found.hidden) if found.hidden else data
+
+    async def _joined(self, artifact: Artifact, numbers: range) -> bytes:
+        parts = [await self._world.artifacts.part(artifact.tenant, artifact.id, number=number) for number in numbers]
+        return b"".join(part or b"" for part in parts)

@@ -1,0 +1,45 @@
+"""What an observation refers to is kept before its call is settled."""
+
+import pytest
+
+from interlock import ToolCall, tool
+from interlock.core.artifact import PART_BYTES
+from interlock.core.errors import StoreError
+from interlock.store.memory import MemoryStore
+from interlock.store.memory_artifacts import MemoryArtifacts
+from tests.gates import ALICE, opened
+
+
+@pytest.mark.requirement("OBS-4")
+async def test_a_result_is_kept_in_parts_of_one_size() -> None:
+    @tool(effect="read", owner="eng")
+    async def long() -> str:
+        """Say much."""
+        return "x" * (2 * PART_BYTES)
+
+    async with opened(":memory:", (long,)) as gate:
+        handle = str((await gate.call(ToolCall("c", "long", {}), principal=ALICE)).handle)
+        parts = [await gate._world.artifacts.part("acme", handle, number=number) for number in range(4)]
+        assert [None if part is None else len(part) for part in parts] == [PART_BYTES, PART_BYTES, 2, None]
+
+
+@pytest.mark.requirement("OBS-4")
+async def test_where_it_cannot_be_kept_nothing_refers_to_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Full(MemoryArtifacts):
+        async def append(self, *args: object, **kwargs: object) -> None:
+            raise StoreError("the disk is full")
+
+    @tool(effect="read", owner="eng", output_bytes_max=100)
+    async def long() -> str:
+        """Say much."""
+        return "x" * 1_000
+
+    class Store(MemoryStore):
+        def __init__(self, *, chain: str = "memory") -> None:
+            super().__init__(chain=chain)
+            self.artifacts = Full()
+
+    monkeypatch.setattr("interlock.assemble.MemoryStore", Store)
+    async with opened(":memory:", (long,)) as gate:
+        with pytest.raises(StoreError):
+            await gate.call(ToolCall("c", "long", {}), principal=ALICE)
