@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from interlock.assemble import PLAIN, Gate, Host
 from interlock.core.audit_log import LogReading, Verified
@@ -31,6 +32,7 @@ from interlock.store.backup import back_up
 from interlock.store.backup_file import Placed, Tell, untold
 from interlock.store.backup_read import ClosedDb, ClosedLog, Found, inspected
 from interlock.store.backup_restore import Fill, copied, restore
+from interlock.store.backup_state import StoreState, state_of
 from interlock.store.dump import dump, load
 from interlock.store.move import move
 from interlock.store.seal import NoSeal, Seal
@@ -38,6 +40,8 @@ from interlock.store.seal_aes import AesSeal
 from interlock.store.sqlite import SqliteStore
 from interlock.store.sqlite_copies import Copy
 from interlock.system import SystemClock, SystemEntropy
+
+State: TypeAlias = StoreState
 
 BRANCH_BYTES = 4
 
@@ -85,6 +89,11 @@ async def back_up_open(
     record = {"subject": "store", "file": target.name, "size_bytes": made.size_bytes, "sha256": made.sha256}
     await audit.act(EventKind.BACKED_UP, record, by=by)
     return made
+
+
+async def store_state(store: Path) -> State:
+    """How a store stands, read from the side while it is used."""
+    return await asyncio.to_thread(state_of, store)
 
 
 async def verify_backup(file: Path, *, host: Host = PLAIN) -> Backup:

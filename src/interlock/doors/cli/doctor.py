@@ -137,7 +137,13 @@ async def _of_project() -> AsyncIterator[Check]:
     yield tools
     if tools.state != BAD:
         yield await _policies()
-    yield await _store(project)
+    store = await _store(project)
+    yield store
+    if store.state != BAD and project.is_stored:
+        from interlock.doors.cli.doctor_store import store_checks
+
+        for each in await store_checks(Path(project.store)):
+            yield each
 
 
 async def _tools(project: Project) -> Check:

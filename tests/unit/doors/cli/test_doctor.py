@@ -18,7 +18,19 @@ def test_a_project_in_use_is_in_order(cli: Cli, project: Path, waiting: str) -> 
     ran = cli("doctor", "--json")
     assert (ran.code, bad(ran)) == (0, {})
     names = [each["name"] for each in ran.document["checks"]]
-    assert names == ["python", "sqlite", "project", "key file", "tools", "policies", "store", "sandbox", "model"]
+    stand = ["store size", "open calls", "checkpoint", "backup"]
+    assert names == [
+        "python",
+        "sqlite",
+        "project",
+        "key file",
+        "tools",
+        "policies",
+        "store",
+        *stand,
+        "sandbox",
+        "model",
+    ]
     assert "its log of" in cli("doctor").out
 
 

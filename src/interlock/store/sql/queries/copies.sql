@@ -33,3 +33,7 @@ SELECT count(*), min(at_us) FROM calls WHERE state IN ('claimed', 'unknown')
 -- name: last_record
 -- When the newest record of all was written.
 SELECT max(at_us) FROM audit
+
+-- name: last_of_kind
+-- When the newest record of a kind was written.
+SELECT max(at_us) FROM audit WHERE kind = ?
