@@ -7,8 +7,9 @@ import pytest
 from interlock.core.breaker import BreakerRule
 from interlock.core.outcome import Failed, Succeeded
 from interlock.core.refusals import Code
-from interlock.core.tool import SHARED
+from interlock.core.tool import SHARED, ToolSpec
 from interlock.declare import tool
+from interlock.declare.http import http_tool
 from interlock.runtime.health import Health, HealthState
 
 
@@ -61,6 +62,41 @@ def test_failures_of_one_endpoint_close_it_and_no_other(health: Health, watch: W
     assert health.unavailable(SPEC) is None
     assert health.unavailable(SPEC) == 10.0
     health.report(SPEC, outcome=Succeeded(b"1"))
+    assert list(health.breakers()) == []
+
+
+def http(name: str, origin: str = "https://api.example.com") -> ToolSpec:
+    return http_tool(name=name, description="Read.", effect="read", method="GET", url=f"{origin}/{name}").spec()
+
+
+@pytest.mark.requirement("EXEC-3")
+def test_http_tools_of_an_origin_share_what_one_of_them_found_out(health: Health, watch: Watch) -> None:
+    one, other, elsewhere = http("one"), http("other"), http("other", "https://b.example.com")
+    health.report(one, outcome=SLOW)
+    health.report(other, outcome=SLOW)
+    assert health.unavailable(one) == health.unavailable(other) == 10.0
+    assert health.state(other) is HealthState.UNREACHABLE
+    assert health.unavailable(elsewhere) is None
+    watch.at_s = 10.0
+    assert health.unavailable(other) is None  # the probe
+    assert health.unavailable(one) == 10.0
+    health.report(other, outcome=Succeeded(b"1"))
+    assert health.unavailable(one) is None
+
+
+@pytest.mark.requirement("EXEC-3")
+def test_an_error_of_a_tools_contract_says_nothing_of_its_origin(health: Health) -> None:
+    for _ in range(2):
+        health.report(http("one"), outcome=Failed(Code.TOOL_ERROR, "", tool_code="LOCKED", retryable=True))
+    assert health.unavailable(http("one")) == 10.0
+    assert health.unavailable(http("other")) is None
+
+
+def test_an_operator_who_calls_one_tool_healthy_opens_its_origin(health: Health) -> None:
+    for _ in range(2):
+        health.report(http("one"), outcome=SLOW)
+    health.set(SHARED, "one", state=HealthState.HEALTHY)
+    assert health.unavailable(http("one")) is None
     assert list(health.breakers()) == []
 
 
