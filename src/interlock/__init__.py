@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
     from interlock.core.policy_terms import Mode
+    from interlock.core.program import SandboxLimits
     from interlock.core.recovery import Looks, LookUpRule
     from interlock.core.refusals import Code
     from interlock.core.resource import Resource
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
         ToolSpec,
         Vendor,
     )
-    from interlock.declare import Arg, tool
+    from interlock.declare import Arg, program, tool
     from interlock.keys import Keys
     from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Secrets, Signer
     from interlock.runtime.recovery import Recovered
@@ -98,6 +99,7 @@ _HOMES = {
     "interlock.core.operation": ("Operation",),
     "interlock.core.policy": ("PolicySource",),
     "interlock.core.policy_terms": ("Mode",),
+    "interlock.core.program": ("SandboxLimits",),
     "interlock.core.recovery": ("LookUpRule", "Looks"),
     "interlock.core.refusals": ("Code",),
     "interlock.core.resource": ("Resource",),
@@ -116,7 +118,7 @@ _HOMES = {
         "ToolSpec",
         "Vendor",
     ),
-    "interlock.declare": ("Arg", "tool"),
+    "interlock.declare": ("Arg", "program", "tool"),
     "interlock.keys": ("Keys",),
     "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
     "interlock.runtime.recovery": ("Recovered",),
@@ -190,6 +192,7 @@ __all__ = [
     "Result",
     "RetryRule",
     "Risk",
+    "SandboxLimits",
     "ScopeKey",
     "ScopeKind",
     "Secrets",
@@ -212,6 +215,7 @@ __all__ = [
     "Vendor",
     "Verified",
     "VersionExists",
+    "program",
     "tool",
     "verify_export",
 ]

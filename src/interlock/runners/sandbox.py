@@ -132,15 +132,16 @@ class SandboxRunner:
             ended = await sandbox.ended()
         finally:
             await sandbox.close()
-        self._log(ended, invocation)
+        self._log(ended, program, invocation)
         return _outcome(ended, program, invocation)
 
-    def _log(self, ended: Ended, invocation: Invocation) -> None:
+    def _log(self, ended: Ended, program: Program, invocation: Invocation) -> None:
         if not ended.stderr and not ended.code:
             return
         redactor = self._redactor.with_secrets(invocation.secrets.values())
         said = redactor.text(ended.stderr.decode(errors="replace"))[-LOGGED_CHARS_MAX:]
-        level = logging.ERROR if ended.code or ended.over else logging.INFO
+        expected = not ended.over and (ended.code == 0 or ended.code in program.exit_codes)
+        level = logging.INFO if expected else logging.ERROR
         name, id_ = invocation.operation.spec.name, invocation.operation_id
         LOG.log(level, "%s, operation %s, exit code %s: %s", name, id_, ended.code, said)
 
