@@ -18,7 +18,7 @@ from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ResourceRule
 
-make_operation = maker(Operation)
+make_operation, make_resource = maker(Operation), maker(Resource)
 
 
 @frozen
@@ -90,6 +90,9 @@ def resource_of(rule: ResourceRule, values: Mapping[str, Json]) -> Resource | No
     """
     pieces = _pieces(rule.id)
     is_whole = len(pieces) == 3 and not pieces[0] and not pieces[2]
+    value = values.get(pieces[1]) if is_whole else None
+    if type(value) is str and "/" not in value and ".." not in value and value != ".":
+        return make_resource(rule.type, value)  # as most are
     if not is_whole and not all(_is_part(values.get(name), before=text) for name, text in _parts(pieces)):
         return None
     name = _joined(pieces, values)

@@ -29,11 +29,12 @@ _PART: Final = struct.Struct(">HHI")
 
 def frame(payloads: Iterable[Payload]) -> bytes | None:
     """Payloads as one blob that retention can delete at once: for each its three lengths, name, salt and data."""
-    parts: list[bytes] = []
-    for payload in payloads:
-        name = payload.name.encode()
-        parts += (_PART.pack(len(name), len(payload.salt), len(payload.data)), name, payload.salt, payload.data)
-    return b"".join(parts) if parts else None
+    return b"".join([_framed(each) for each in payloads]) or None
+
+
+def _framed(payload: Payload) -> bytes:
+    name, salt, data = payload.name.encode(), payload.salt, payload.data
+    return b"%b%b%b%b" % (_PART.pack(len(name), len(salt), len(data)), name, salt, data)
 
 
 def unframe(blob: bytes | None) -> tuple[Payload, ...]:
@@ -53,10 +54,9 @@ def unframe(blob: bytes | None) -> tuple[Payload, ...]:
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 
-def write_holds(holds: Iterable[Reservation]) -> bytes | None:
+def write_holds(holds: tuple[Reservation, ...]) -> bytes | None:
     """What a call holds, without the limits that it was held under."""
-    rows = [[*scope, *amounts] for scope, amounts, _ in holds]
-    return orjson.dumps(rows) if rows else None
+    return orjson.dumps([[*scope, *amounts] for scope, amounts, _ in holds]) if holds else None
 
 
 def read_holds(blob: bytes | None) -> tuple[Reservation, ...]:

@@ -30,8 +30,9 @@ class SqliteBooks(Books):
 
     def load(self, holds: Iterable[Reservation]) -> None:
         """Know these scopes, so that changing them later reads nothing and cannot fail."""
+        usage = self.usage
         for scope, _, _ in holds:
-            self.usage[scope]
+            usage[scope]
 
     def write(self, db: Db, *, fused: Iterable[Intent]) -> None:
         """Write what has changed, without what the `fused` reads hold."""

@@ -113,9 +113,12 @@ def _mark(row: Row) -> Mark:
 
 def _split(event: Event) -> tuple[bytes | None, bytes | None]:
     """The redacted record, which is shown, apart from what is kept whole, which is sealed."""
+    payloads = event.payloads
+    if len(payloads) == 1 and payloads[0].name == RECORD:  # as most are
+        return frame(payloads), None
     return (
-        frame(payload for payload in event.payloads if payload.name == RECORD),
-        frame(payload for payload in event.payloads if payload.name != RECORD),
+        frame([each for each in payloads if each.name == RECORD]),
+        frame([each for each in payloads if each.name != RECORD]),
     )
 
 
