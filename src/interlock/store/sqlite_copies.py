@@ -7,7 +7,7 @@ random: two copies of one copy are told apart as well.
 
 from __future__ import annotations
 
-from interlock.core.errors import StoreMoved
+from interlock.core.errors import StoreError, StoreMoved
 from interlock.core.frozen import frozen
 from interlock.store.sqlite_db import Db
 
@@ -48,6 +48,13 @@ def be_restored(db: Db, *, copy: Copy) -> int:
     db.run("fence_open")
     db.run("void_unused")
     return db.changes()
+
+
+def refuse_backup(db: Db) -> None:
+    """Raise `StoreError` where this is a copy of which no store was made: what it must not use is still good in it."""
+    copy = copy_of(db)
+    if copy is not None and copy.restored_us is None:
+        raise StoreError("this file is a backup: `interlock backup restore` makes a store of it")
 
 
 def moved_to(db: Db) -> str | None:

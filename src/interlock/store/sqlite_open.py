@@ -57,6 +57,7 @@ def _create(path: Path) -> None:
 
 def _move_in(db: Db, *, presence: Presence, chain: str) -> Desk:
     sqlite_copies.refuse_moved(db)
+    sqlite_copies.refuse_backup(db)
     name = next(name for name in _names(chain + sqlite_copies.branch(db)) if presence.take_chain(name))
     db.connection.execute("BEGIN IMMEDIATE")
     own = SqliteChain(db, name=name)

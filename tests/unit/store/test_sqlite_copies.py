@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from interlock.core.approval import ApprovalState
-from interlock.core.errors import StoreMoved
+from interlock.core.errors import StoreError, StoreMoved
 from interlock.ports import Claim
 from interlock.store import sqlite_approvals, sqlite_calls, sqlite_copies, sqlite_recovery
+from interlock.store.backup import back_up
 from interlock.store.seal import NoSeal
 from interlock.store.sqlite import SqliteStore
 from interlock.store.sqlite_copies import Copy
@@ -64,6 +65,15 @@ def test_a_fence_that_the_original_may_have_given_since_is_not_given_twice(desk:
     assert found is not None
     assert found.taken_over
     assert found.fence > claim.fence + 1_000_000
+
+
+@pytest.mark.requirement("APR-4", "IDEM-3")
+async def test_a_backup_is_no_store_until_it_was_restored(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "a.db", chain="main")
+    await store.close()
+    back_up(store.path, tmp_path / "b", copy=Copy("a", 1))
+    with pytest.raises(StoreError, match="backup restore"):
+        await SqliteStore.open(tmp_path / "b", chain="main")
 
 
 async def test_a_store_that_was_moved_away_says_where_it_went(tmp_path: Path) -> None:
