@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 
+from tests.postgres import postgres_stores, postgres_url
+
+__all__ = ["postgres_stores", "postgres_url"]
+
 ROOT = Path(__file__).resolve().parents[1]
 
 

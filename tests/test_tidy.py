@@ -79,6 +79,7 @@ BANS = bans.Bans(
         "src/interlock/runtime/gate.py": "whatever happens to a call, it ends in one observation",
         "src/interlock/runtime/execute.py": "a host's source of credentials may raise anything; then nothing runs",
         "src/interlock/runtime/settling.py": "whatever a tool handed back, its call must not stay claimed",
+        "src/interlock/runtime/reaper.py": "a store may be away for a while; the next pass finds what one missed",
         "src/interlock/runtime/look.py": "a host may raise anything; what is missing denies",
         "src/interlock/core/arguments.py": "reading a mapping runs its own code, which may raise anything",
         "src/interlock/core/policy_slice.py": "an engine that breaks, panics included, must not allow",

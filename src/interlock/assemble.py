@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Never
+from typing import TYPE_CHECKING, Never, TypeAlias
 
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
@@ -25,7 +25,7 @@ from interlock.core.tool import SHARED, ToolSpec
 from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
 from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
-from interlock.ports import Clock, Entropy, FactSource, Principals, Secrets, Signer
+from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Secrets, Signer
 from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.python import PythonRunner
 from interlock.runners.threads import Threads
@@ -37,6 +37,7 @@ from interlock.runtime.catalogue import Registry
 from interlock.runtime.compensation import CompensationDesk
 from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.policies import PolicyDesk
+from interlock.runtime.reaper import Reaper
 from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
 from interlock.runtime.results import ResultDesk
@@ -55,9 +56,12 @@ if TYPE_CHECKING:
     from interlock.runners.egress import Resolver
     from interlock.runners.sandbox import SandboxRunner
     from interlock.store.backup_file import Placed, Tell
+    from interlock.store.postgres import PostgresStore
     from interlock.store.sqlite import SqliteStore
 
 log = logging.getLogger("interlock.gate")
+
+Store: TypeAlias = "MemoryStore | SqliteStore | PostgresStore"
 
 MEMORY = ":memory:"
 CHAIN = "main"
@@ -124,6 +128,7 @@ class Gate(Walk):
         self.compensations = CompensationDesk(self, world, records=records, views=views)
         self.recovery.and_then(self.compensations.go_on)
         self.results = ResultDesk(world, sight=sight, records=records)
+        self._reaper = Reaper(self.recovery.recover, every_s=settings.reap_every_s, redactor=records.redactor)
         self.recovered = Recovered()
         self.changed: tuple[ToolSpec, ...] = ()
 
@@ -139,11 +144,11 @@ class Gate(Walk):
         host: Host = PLAIN,
         **unknown: Never,
     ) -> AsyncIterator[Gate]:
-        """Open a store (`:memory:` or a SQLite file), publish `tools`, put `policies` in force, recover; then close.
+        """Open a store (`:memory:`, a SQLite file, `postgresql://...`), publish `tools`, recover; then close.
 
-        `policies` is a folder of `.cedar` files, or sources; None keeps what the store has. Raises `SettingsInvalid`,
-        `SpecInvalid`, `PolicyInvalid` or `StoreError` before anything can be called. `settings.publish` opens a store
-        without publishing, to read it or to decide in it.
+        `policies` is a folder of `.cedar` files, or sources, put in force at once; None keeps what there is. Raises
+        `SettingsInvalid`, `SpecInvalid`, `PolicyInvalid` or `StoreError` before anything can be called.
+        `settings.publish` opens a store without publishing, to read it or to decide in it.
         """
         refuse_unknown(unknown, homes=HOMES)
         refuse_unlike({"settings": (settings, Settings | None), "host": (host, Host)})
@@ -178,6 +183,7 @@ class Gate(Walk):
         if sources is not None:
             await self.policies.save(sources, by=self._host)
         self.recovered = await self.recovery.recover()
+        self._reaper.start()
         if not any(each.mode is Mode.ENFORCE and each.text.strip() for each in await self.policies.sources()):
             log.warning("no policies are in force: every call will be refused; open the gate with policies=...")
 
@@ -236,6 +242,7 @@ class Gate(Walk):
 
     async def close(self) -> None:
         """Wait for calls on their way, then sign where the audit log stands."""
+        await self._reaper.stop()
         await super().close()
         await self._runners.close()
         await self.audit.seal()
@@ -253,7 +260,7 @@ def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySou
     return tuple(PolicySource(file.stem, file.read_text(encoding="utf-8")) for file in files)
 
 
-def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Settings, *, host: Host, keys: Keys) -> Gate:
+def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, keys: Keys) -> Gate:
     redactor = Redactor(settings.secrets)
     clock = host.clock or SystemClock()
     runners = RunnersByKind({
@@ -271,6 +278,7 @@ def _wired(kind: type[Gate], store: MemoryStore | SqliteStore, settings: Setting
         audit=store,
         ledger=store,
         retention=store,
+        lease=store if isinstance(store, Lease) else None,
         artifacts=store.artifacts,
         runners=runners,
         clock=clock,
@@ -306,7 +314,7 @@ async def sandbox_missing() -> str:
     return found.reason if isinstance(found, NoSandbox) else ""
 
 
-async def _keys(store: MemoryStore | SqliteStore, host: Host) -> Keys:
+async def _keys(store: Store, host: Host) -> Keys:
     """The keys of this store: those that it was first opened with, or none. Raises `KeyInvalid`."""
     if isinstance(store, MemoryStore):
         return host.keys or Keys.random()
@@ -333,14 +341,24 @@ def _refuse_other(mark: KeyMark, kept: KeyMark, *, file: Path) -> None:
         raise KeyInvalid(f"this store was written with another master key than the one at hand: restore {file}")
 
 
-async def _open_store(path: str, host: Host) -> MemoryStore | SqliteStore:
+async def _open_store(path: str, host: Host) -> Store:
     if path == MEMORY:
         return MemoryStore()
+    seal = None if host.seal is None else _seal(host.seal)
     if path.startswith(("postgres://", "postgresql://")):
-        raise SettingsInvalid("the PostgreSQL store is not part of this version; give a file for SQLite")
+        return await _open_postgres(path, seal)
     from interlock.store.sqlite import SqliteStore
 
-    return await SqliteStore.open(path, chain=CHAIN, seal=None if host.seal is None else _seal(host.seal))
+    return await SqliteStore.open(path, chain=CHAIN, seal=seal)
+
+
+async def _open_postgres(url: str, seal: Seal | None) -> PostgresStore:
+    try:
+        from interlock.store.postgres import PostgresStore
+    except ModuleNotFoundError as missing:
+        raise SettingsInvalid("a PostgreSQL store needs psycopg: pip install 'interlock[postgres]'") from missing
+
+    return await PostgresStore.open(url, chain=CHAIN, seal=seal)
 
 
 def _seal(key: bytes) -> Seal:

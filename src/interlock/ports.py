@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from interlock.core.approval import Approval, ApprovalState
 from interlock.core.artifact import Artifact
@@ -381,6 +381,20 @@ class Artifacts(Protocol):
 
     async def forget(self, before_us: int) -> None:
         """Forget what was kept before then, in steps that let others write."""
+
+
+@runtime_checkable
+class Lease(Protocol):
+    """How long a claim is this process's own, where that ends by the clock and not with the process alone.
+
+    By a monotonic clock, counted from before the request that renewed it. Owned by `runtime.execute`.
+    """
+
+    def remaining_s(self, claim: Claim) -> float:
+        """So long nobody takes the claim over; zero or less where that may have happened."""
+
+    async def renew(self, claim: Claim, seconds: float) -> bool:
+        """Have it last so long at least; False where it is lost, or cannot be renewed now."""
 
 
 class Retention(Protocol):

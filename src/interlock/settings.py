@@ -37,6 +37,7 @@ class Settings:
     - `look_ups`: how often, how long and how far apart tools are asked about calls whose outcome was lost.
     - `egress_allow`: host names and ranges (`10.1.0.0/16`) outside the public internet that HTTP tools may reach. A
       name lets private addresses through, a range whatever it holds.
+    - `reap_every_s`: how often calls are recovered that processes which died have left behind; 0: only at the start.
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
     - `cache_bytes_max`: how much of results that may be given again is kept in memory.
     - `results_owner`: the owner of a tool `read_result`, by which models read on in results that were too long to be
@@ -54,6 +55,7 @@ class Settings:
     cache_bytes_max: int = 64 * 1024 * 1024
     look_ups: LookUpRule = field(default_factory=LookUpRule)
     egress_allow: tuple[str, ...] = ()
+    reap_every_s: float = 3.0
     secrets: tuple[str, ...] = ()
     results_owner: str = ""
     tenant: str = "default"
@@ -71,6 +73,8 @@ class Settings:
         object.__setattr__(self, "publish", Publish(self.publish))
         if not isinstance(self.look_ups, LookUpRule):
             raise SettingsInvalid("settings: look_ups must be a LookUpRule")
+        if not isinstance(self.reap_every_s, int | float) or not 0 <= self.reap_every_s < float("inf"):
+            raise SettingsInvalid(f"settings: reap_every_s must be a number from 0, not {self.reap_every_s!r}")
         for name in ("environment", "tenant"):
             _refuse_unless(name, getattr(self, name), kind=str, wanted="a text that is not empty")
         for name in ("deadline_ms", "facts_timeout_ms", "threads_max", "cache_bytes_max"):

@@ -4,9 +4,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from secrets import token_bytes
 
+import psycopg
 import pytest
 
 from interlock.store.memory import MemoryStore
+from interlock.store.postgres import PostgresStore
 from interlock.store.seal_aes import AesSeal
 from interlock.store.sqlite import SqliteStore
 from interlock.testing.store_contract import StoreContract
@@ -14,6 +16,7 @@ from interlock.testing.store_contract_artifacts import ArtifactContract
 from interlock.testing.store_contract_compensation import CompensationContract
 from interlock.testing.store_contract_look_ups import LookUpContract
 from interlock.testing.store_contract_shared import Store
+from tests.postgres import Opens
 
 pytestmark = pytest.mark.requirement(
     "IDEM-2", "IDEM-3", "IDEM-4", "BUD-1", "BUD-2", "APR-4", "APR-5", "AUD-2", "AUD-4", "SCALE-1"
@@ -70,3 +73,17 @@ class TestSqliteShared(TestSqlite):
         opened.append(await SqliteStore.open(self.path, chain="main"))
         opened.append(await SqliteStore.open(self.path, chain="peer"))
         return opened[0]
+
+
+class TestPostgres(StoreContract, LookUpContract, CompensationContract, ArtifactContract):
+    """Beside another process, as there may always be one. A crash is a lease that has run out."""
+
+    @pytest.fixture
+    async def store(self, postgres_url: str, postgres_stores: Opens) -> PostgresStore:
+        self.url, self.opens = postgres_url, postgres_stores
+        return await postgres_stores(seal=AesSeal(bytes(32), random=token_bytes))
+
+    async def after_crash(self, store: Store) -> Store:
+        with psycopg.connect(self.url, autocommit=True) as admin:
+            admin.execute("UPDATE owners SET until = clock_timestamp()")
+        return await self.opens(seal=AesSeal(bytes(32), random=token_bytes))

@@ -15,11 +15,12 @@ from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
-from interlock.ports import Attempt, Claim, Invocation
+from interlock.ports import Attempt, Claim, Invocation, Runner
 from interlock.runtime.attempts import attempt_all, tail_of
 from interlock.runtime.bounded import Overdue, bounded
 from interlock.runtime.faults import report
 from interlock.runtime.health import Health
+from interlock.runtime.leased import Leased, not_held
 from interlock.runtime.locks import Held, Locks
 from interlock.runtime.world import World
 
@@ -105,11 +106,15 @@ class Executor:
     async def _attempt(self, invocation: Invocation, claim: Claim, flight: Flight, *, held: Held | None) -> Outcome:
         """All attempts; locks go back when the work has really ended."""
         tail: Awaitable[Outcome] | None = None
-        flight.dispatched = True
         try:
+            seconds = min(self._left_s(flight), invocation.operation.tool.spec.timeout_ms / 1_000)
+            refused = await not_held(self._world.lease, claim, seconds=seconds)
+            if refused is not None:
+                return refused
+            flight.dispatched = True
             attempt: Attempt = await attempt_all(
                 invocation,
-                runner=self._world.runners[invocation.operation.tool.spec.handler.kind],
+                runner=self._runner(invocation.operation, claim),
                 clock=self._world.clock,
                 entropy=self._world.entropy,
                 health=self.health,
@@ -125,6 +130,13 @@ class Executor:
                 self._keep(self._outlast(tail, invocation.operation, claim, flight=flight, held=held))
             elif held is not None:
                 held.release()
+
+    def _left_s(self, flight: Flight) -> float:
+        return flight.deadline_s - self._world.clock.monotonic_s()
+
+    def _runner(self, operation: Operation, claim: Claim) -> Runner:
+        runner, lease = self._world.runners[operation.tool.spec.handler.kind], self._world.lease
+        return runner if lease is None else Leased(runner, lease=lease, claim=claim, clock=self._world.clock)
 
     async def _outlast(
         self, tail: Awaitable[Outcome], operation: Operation, claim: Claim, *, flight: Flight, held: Held | None

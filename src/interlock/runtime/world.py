@@ -16,6 +16,7 @@ from interlock.ports import (
     Entropy,
     FactSource,
     Ledger,
+    Lease,
     LookUps,
     Principals,
     Recovery,
@@ -28,7 +29,10 @@ from interlock.ports import (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class World:
-    """The ports, wired. One store usually stands behind several of them; `runners` are by handler kind."""
+    """The ports, wired. One store usually stands behind several of them; `runners` are by handler kind.
+
+    `lease` is there where a claim ends by the clock: where it is not, it lasts as long as the process.
+    """
 
     calls: Calls
     approvals: Approvals
@@ -47,6 +51,7 @@ class World:
     facts: FactSource | None = None
     principals: Principals | None = None
     secrets: Secrets | None = None
+    lease: Lease | None = None
 
     def new_id(self) -> str:
         """An id with 80 random bits, after the time, so that indexes of ids grow at their end."""

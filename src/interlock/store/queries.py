@@ -8,14 +8,16 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Final
 
-_SQL: Final = files("interlock.store") / "sql"
+SQLITE: Final = files("interlock.store") / "sql"
+POSTGRES: Final = SQLITE / "postgres"
+
 _NAMED: Final = re.compile(r"^-- name: (\w+)\n((?:-- .*\n)+)", re.MULTILINE)
 
 
-def named_queries() -> dict[str, str]:
+def named_queries(folder: Traversable = SQLITE) -> dict[str, str]:
     """Every query by name. A query starts at `-- name: x` and a line of comment that describes it."""
     found: dict[str, str] = {}
-    for file in _sorted(_SQL / "queries"):
+    for file in _sorted(folder / "queries"):
         for name, text in _parts(file.read_text(encoding="utf-8")):
             if name in found:
                 raise ValueError(f"two queries are named {name}")
@@ -23,9 +25,9 @@ def named_queries() -> dict[str, str]:
     return found
 
 
-def migrations() -> tuple[str, ...]:
+def migrations(folder: Traversable = SQLITE) -> tuple[str, ...]:
     """The scripts that lead from an empty store to the present schema; the first is version 1."""
-    return tuple(file.read_text(encoding="utf-8") for file in _sorted(_SQL / "migrations"))
+    return tuple(file.read_text(encoding="utf-8") for file in _sorted(folder / "migrations"))
 
 
 def _parts(text: str) -> Iterator[tuple[str, str]]:

@@ -1,0 +1,153 @@
+"""Acts of control in PostgreSQL, each a batch of its own: versions, policies, checkpoints, keys, retention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from interlock.core.catalogue import Lifecycle
+from interlock.core.chain import Head
+from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
+from interlock.core.errors import StoreError
+from interlock.core.journal import Event
+from interlock.core.key_mark import KeyMark
+from interlock.core.policy import Mode, PolicySource
+from interlock.ports import Registered
+from interlock.store.postgres_arrays import blobs, texts
+from interlock.store.postgres_line import Line, Row
+from interlock.store.postgres_sheet import Sheet
+from interlock.store.rows import read_checkpoint, write_checkpoint
+from interlock.store.rules import checked_version
+
+
+@dataclass(frozen=True, slots=True)
+class Publishing:
+    """Insert or move versions as one change; the new epoch, which is the old one where nothing changed."""
+
+    found: tuple[Registered, ...]
+    event: Event
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> int:
+        _, ((epoch,),), rows = await line.trip(("change_epoch", ()), ("select_epoch", ()), ("select_versions", ()))
+        stored = {_name_of(each): each for each in map(read_version, rows)}
+        changed: dict[tuple[str, ...], Registered] = {}
+        for each in self.found:
+            # Guarded one by one: the same version may come twice, with two digests.
+            if checked_version(each, stored=stored.get(_name_of(each))):
+                changed[_name_of(each)] = stored[_name_of(each)] = each
+        if changed:
+            await line.trip(("upsert_versions", _version_columns(list(changed.values()))))
+        return await _finish(line, sheet, epoch=epoch + bool(changed), event=self.event)
+
+
+@dataclass(frozen=True, slots=True)
+class SavingPolicies:
+    """Replace all sources of the tenants named in `sources`; the new epoch."""
+
+    sources: tuple[PolicySource, ...]
+    event: Event
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> int:
+        _, ((epoch,),), rows = await line.trip(("change_epoch", ()), ("select_epoch", ()), ("select_policies", ()))
+        tenants, stored = {each.tenant for each in self.sources}, set(map(read_policy, rows))
+        new = set(self.sources)
+        changed = new != {each for each in stored if each.tenant in tenants}
+        if changed:
+            sources = sorted(new, key=_place)
+            columns = (
+                texts([each.name for each in sources]),
+                texts([each.text for each in sources]),
+                texts([each.mode for each in sources]),
+                texts([each.tenant for each in sources]),
+            )
+            await line.trip(("delete_policies", (texts(sorted(tenants)),)), ("insert_policies", columns))
+        return await _finish(line, sheet, epoch=epoch + changed, event=self.event)
+
+
+async def _finish(line: Line, sheet: Sheet, *, epoch: int, event: Event) -> int:
+    await line.trip(("update_epoch", (epoch,)))
+    sheet.append(event)
+    return epoch
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointDrawing:
+    """Write the checkpoint that `draw` makes of the heads at this moment and the last mark."""
+
+    draw: Callable[[tuple[Head, ...], Mark], Checkpoint]
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> Checkpoint:
+        _, last, chains = await line.trip(
+            ("lock_checkpoints", ()), ("select_last_checkpoint", ()), ("select_chains", ())
+        )
+        mark = read_checkpoint(last[0][0]).mark if last else BEGINNING
+        drawn = self.draw(read_heads(chains), mark)
+        await line.trip(("insert_checkpoint", (drawn.number, write_checkpoint(drawn))))
+        return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class KeepingKeys:
+    """Remember these keys, unless there are some already; the mark that the store has from now on."""
+
+    mark: KeyMark
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> KeyMark:
+        given = (self.mark.fingerprint, self.mark.check)
+        _, kept = await line.trip(("insert_keys", given), ("select_keys", ()))
+        if not kept:
+            raise StoreError("the store does not keep the mark of its keys")
+        return KeyMark(*kept[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Purging:
+    """Forget some of what was kept whole; whether there may be more."""
+
+    before_us: int
+    rows_max: int
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> bool:
+        values: dict[str, object] = {"before_us": self.before_us, "limit": self.rows_max}
+        counted = await line.count(
+            ("purge_records", values), ("purge_calls", values), ("purge_usage", (self.before_us,))
+        )
+        return self.rows_max in counted[:2]
+
+
+def read_heads(rows: list[Row]) -> tuple[Head, ...]:
+    """Where every chain stands that has a record."""
+    return tuple(Head(name, sequence, digest.hex()) for _, name, sequence, digest in rows if sequence)
+
+
+def read_version(row: Row) -> Registered:
+    """A row of `select_versions`."""
+    tenant, source, name, version, digest, state, spec, replacement = row
+    return Registered(tenant, source, name, version, digest, Lifecycle(state), spec, replacement)
+
+
+def read_policy(row: Row) -> PolicySource:
+    """A row of `select_policies`."""
+    name, text, mode, tenant = row
+    return PolicySource(name, text, Mode(mode), tenant)
+
+
+def _version_columns(rows: list[Registered]) -> tuple[object, ...]:
+    return (
+        texts([each.tenant for each in rows]),
+        texts([each.source for each in rows]),
+        texts([each.name for each in rows]),
+        texts([each.version for each in rows]),
+        texts([each.digest for each in rows]),
+        texts([each.state for each in rows]),
+        blobs([each.spec for each in rows]),
+        texts([each.replacement for each in rows]),
+    )
+
+
+def _name_of(each: Registered) -> tuple[str, ...]:
+    return each.tenant, each.source, each.name, each.version
+
+
+def _place(each: PolicySource) -> tuple[str, str]:
+    return each.tenant, each.name

@@ -1,0 +1,361 @@
+"""What one batch works on: rows as they were read, what its ops have made of them, and how that is written.
+
+Nothing of it touches the database but the steps that it names: which rows an op needs, and what is to be written. An op
+that raises has changed nothing, so that the others of its batch are written all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from interlock.core.budget import Amounts, Packed, Reservation, ScopeKey, Usage, unpacked
+from interlock.core.chain import Receipt, link
+from interlock.core.effect import CallState
+from interlock.core.frozen import maker
+from interlock.core.journal import RECORD, Event
+from interlock.store.books import UNUSED, Books, RunBook, RunKey, UsageBook
+from interlock.store.postgres_arrays import bigints, blobs, bools, texts
+from interlock.store.postgres_line import Row, Step
+from interlock.store.postgres_rows import ApprovalRow, CallRow, place_of, place_of_scope, read_call
+from interlock.store.rows import frame, read_run, write_holds, write_run
+from interlock.store.seal import Seal
+
+make_receipt = maker(Receipt)
+
+_PLACE_BITS: Final = 40
+
+
+@dataclass(slots=True)
+class Desk:
+    """What outlives a batch: who this process is, where its chain stands, and the claims that it will settle.
+
+    `number` is that of the last batch that is known to be committed. `claimed` are this owner's own claims, which
+    nobody else changes while its lease lasts. `known` are the places of usage rows that there were.
+    """
+
+    seal: Seal
+    owner: int
+    chain: int
+    name: str
+    number: int
+    sequence: int
+    digest: bytes
+    claimed: dict[bytes, CallRow] = field(default_factory=dict)
+    known: set[bytes] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class Needs:
+    """Which rows ops want to read. `touched` are scopes that they add to without reading them."""
+
+    epoch: bool = False
+    calls: set[bytes] = field(default_factory=set)
+    keys: set[bytes] = field(default_factory=set)
+    dead: set[bytes] = field(default_factory=set)
+    approvals: set[bytes] = field(default_factory=set)
+    questions: set[bytes] = field(default_factory=set)
+    scopes: set[ScopeKey] = field(default_factory=set)
+    touched: set[ScopeKey] = field(default_factory=set)
+    runs: set[RunKey] = field(default_factory=set)
+
+    @property
+    def anything(self) -> bool:
+        """Whether there is something to read before the ops can be carried out."""
+        return self.epoch or any((self.calls, self.keys, self.approvals, self.questions, self.scopes, self.runs))
+
+    def beyond(self, other: Needs) -> Needs:
+        """What is needed that was not needed before."""
+        return Needs(
+            self.epoch and not other.epoch,
+            self.calls - other.calls,
+            self.keys - other.keys,
+            self.dead - other.dead,
+            self.approvals - other.approvals,
+            self.questions - other.questions,
+            self.scopes - other.scopes - other.touched,
+            self.touched - other.scopes - other.touched,
+            self.runs - other.runs,
+        )
+
+
+class Sheet:
+    """The rows of one batch."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.seal = desk.seal
+        self.owner = desk.owner
+        self.epoch = 0
+        self.calls: dict[bytes, CallRow] = {}
+        self.holders: dict[bytes, CallRow] = {}
+        self.approvals: dict[bytes, ApprovalRow] = {}
+        self.books = Books(UsageBook(), runs=RunBook())
+        self.voided: set[bytes] = set()
+        self.changed: dict[bytes, CallRow] = {}
+        self._new: set[bytes] = set()
+        self._asked: dict[bytes, ApprovalRow] = {}
+        self._moved: dict[bytes, ApprovalRow] = {}
+        self._usage: dict[ScopeKey, Usage] = {}
+        self._runs: set[RunKey] = set()
+        self._records: list[tuple[int, bytes, bytes, Event, bytes | None, bytes | None]] = []
+        self.sequence, self.digest = desk.sequence, desk.digest
+
+    # --- what ops do --------------------------------------------------------------------------------------------------
+
+    def call(self, place: bytes) -> CallRow | None:
+        """One call, as it was read or as this process has claimed it itself."""
+        row = self.calls.get(place)
+        if row is None and (own := self.desk.claimed.get(place)) is not None:
+            row = self.calls[place] = copy(own)
+        return row
+
+    def take(self, row: CallRow) -> None:
+        """A new call, which has its key from now on."""
+        self.calls[row.place] = self.changed[row.place] = row
+        self._new.add(row.place)
+        if row.key_place is not None:
+            before = self.holders.get(row.key_place)
+            if before is not None:
+                before.holds_key = False
+                self.change(before)
+            self.holders[row.key_place] = row
+
+    def change(self, row: CallRow) -> None:
+        """A call that is another now."""
+        self.changed[row.place] = row
+
+    def ask(self, row: ApprovalRow) -> None:
+        """A new approval."""
+        self.approvals[row.place] = self._asked[row.place] = row
+
+    def move(self, row: ApprovalRow) -> None:
+        """An approval that is another now."""
+        if row.place not in self._asked:
+            self._moved[row.place] = row
+
+    def append(self, event: Event) -> Receipt:
+        """Put the event at the end of the chain. Raises before it has changed anything."""
+        sequence = self.sequence + 1
+        body = event.body(self.desk.name, sequence)
+        digest = link(self.digest, body=body)
+        place = place_in_chain(self.desk.chain, sequence=sequence)
+        first = frame(payload for payload in event.payloads if payload.name == RECORD)
+        kept = frame(payload for payload in event.payloads if payload.name != RECORD)
+        sealed = None if kept is None else self.seal.seal(kept, context=context_of_record(place))
+        self._records.append((place, digest, body, event, first, sealed))
+        self.sequence, self.digest = sequence, digest
+        return make_receipt(self.desk.name, sequence, digest.hex())
+
+    # --- what is read -------------------------------------------------------------------------------------------------
+
+    def reads(self, needs: Needs) -> list[Step]:
+        """The steps that read what is needed, in the order in which every batch locks."""
+        steps: list[Step] = [("share_epoch", ()), ("select_epoch", ())] if needs.epoch else []
+        if needs.dead:
+            steps.append(("wait_for_the_dead", (blobs(sorted(needs.dead)),)))
+        if needs.calls or needs.keys:
+            steps.append(("select_calls", (blobs(sorted(needs.calls)), blobs(sorted(needs.keys)))))
+        if needs.questions:
+            steps.append(("lock_questions", (bigints(sorted(map(_lock_of, needs.questions))),)))
+        if needs.approvals or needs.questions:
+            steps.append(("lock_approvals", (blobs(sorted(needs.approvals)), blobs(sorted(needs.questions)))))
+        scopes = sorted((place_of_scope(scope), scope) for scope in needs.scopes | needs.touched)
+        new = [(place, scope) for place, scope in scopes if place not in self.desk.known]
+        if new:
+            steps.append(("insert_usage", _scope_columns(new)))
+        if scopes:
+            steps.append(("lock_usage", (blobs([place for place, _ in scopes]),)))
+        if needs.runs:
+            steps.append(("lock_runs", (blobs(sorted(place_of(*run) for run in needs.runs)),)))
+        return steps
+
+    def take_in(self, needs: Needs, steps: list[Step], found: list[list[Row]]) -> bool:
+        """What was read. False: a usage row that was known is gone, so that it is not locked; read all anew."""
+        rows = {name: each for (name, _), each in zip(steps, found, strict=True)}
+        for (epoch,) in rows.get("select_epoch", ()):
+            self.epoch = epoch
+        for row in rows.get("select_calls", ()):
+            call = read_call(row)
+            self.calls.setdefault(call.place, call)
+            if call.holds_key and call.key_place is not None:
+                self.holders.setdefault(call.key_place, self.calls[call.place])
+        for row in rows.get("lock_approvals", ()):
+            self.approvals.setdefault(row[0], ApprovalRow(*row))
+        scopes = {place_of_scope(scope): scope for scope in needs.scopes | needs.touched}
+        for place, *amounts in rows.get("lock_usage", ()):
+            scope = scopes.pop(place)
+            self.desk.known.add(place)
+            self.books.usage[scope] = self._usage[scope] = Usage(Amounts(*amounts[:6]), Amounts(*amounts[6:]))
+        runs = {place_of(*run): run for run in needs.runs}
+        for place, version, facts, ended in rows.get("lock_runs", ()):
+            run = runs[place]
+            self.books.runs[run] = read_run(run[1], version=version, facts=facts, ended=ended)
+            self._runs.add(run)
+        self.desk.known.difference_update(scopes)
+        return not scopes
+
+    # --- what is written ----------------------------------------------------------------------------------------------
+
+    def writes(self) -> list[Step]:
+        """The steps that write what the ops have made of it. A key is given up before it is taken."""
+        old = [row for place, row in sorted(self.changed.items()) if place not in self._new]
+        new = [self.changed[place] for place in sorted(self._new)]
+        steps: list[Step] = []
+        if old:
+            steps.append(("update_calls", _columns(old, of=_WHAT_CHANGES)))
+        if new:
+            steps.append(("insert_calls", _columns(new, of=_CALL)))
+        if self.voided:
+            steps.append(("void_pending", (blobs(sorted(self.voided)),)))
+        if self._moved:
+            moved = list(self._moved.values())
+            places, states = blobs([row.place for row in moved]), texts([row.state for row in moved])
+            steps.append(("update_approvals", (places, states, blobs([row.approval_sealed for row in moved]))))
+        if self._asked:
+            steps.append(("insert_approvals", _columns(list(self._asked.values()), of=_APPROVAL)))
+        return [*steps, *self._usage_steps(), *self._run_steps(), *self._chain_steps()]
+
+    def _usage_steps(self) -> list[Step]:
+        rows = []
+        for scope in self.books.changed_usage:
+            (was_used, was_held), (used, held) = self._usage.get(scope, UNUSED), self.books.usage[scope]
+            if (used, held) != (was_used, was_held):
+                added = (*unpacked(Packed(used - was_used)), *unpacked(Packed(held - was_held)))
+                rows.append((place_of_scope(scope), scope, added))
+        if not rows:
+            return []
+        rows.sort()
+        scopes = _scope_columns([(place, scope) for place, scope, _ in rows])
+        amounts = zip(*(added for _, _, added in rows), strict=True)
+        return [("add_usage", (*scopes, *map(bigints, amounts)))]
+
+    def _run_steps(self) -> list[Step]:
+        runs = sorted((place_of(*key), key) for key in self.books.changed_runs)
+        old = [(place, self.books.runs[key]) for place, key in runs if key in self._runs]
+        new = [(place, key, self.books.runs[key]) for place, key in runs if key not in self._runs]
+        steps: list[Step] = []
+        if old:
+            versions, facts = bigints([run.version for _, run in old]), blobs([write_run(run) for _, run in old])
+            steps.append(("update_runs", (blobs([place for place, _ in old]), versions, facts)))
+        if new:
+            names = texts([key[0] for _, key, _ in new]), texts([key[1] for _, key, _ in new])
+            versions, facts = bigints([run.version for *_, run in new]), blobs([write_run(run) for *_, run in new])
+            ended = texts([run.ended for *_, run in new])
+            steps.append(("insert_runs", (blobs([place for place, *_ in new]), *names, versions, facts, ended)))
+        return steps
+
+    def _chain_steps(self) -> list[Step]:
+        if not self._records:
+            return []
+        places, digests, bodies, events, firsts, kept = zip(*self._records, strict=True)
+        columns = (
+            bigints(places),
+            blobs(digests),
+            blobs(bodies),
+            texts([each.tenant for each in events]),
+            texts([each.kind for each in events]),
+            bigints([each.at_us for each in events]),
+            texts([each.call for each in events]),
+            texts([each.subject for each in events]),
+            blobs(firsts),
+            blobs(kept),
+        )
+        return [("append_records", (self.sequence, self.digest, self.desk.chain, *columns))]
+
+    def committed(self) -> None:
+        """All of it is on the disk: remember what outlives the batch."""
+        desk = self.desk
+        desk.number += 1
+        desk.sequence, desk.digest = self.sequence, self.digest
+        for place, row in self.changed.items():
+            if row.state is CallState.CLAIMED and row.owner == self.owner:
+                desk.claimed[place] = replace(row, operation_sealed=b"", observation_sealed=None)
+            else:
+                desk.claimed.pop(place, None)
+
+
+def place_in_chain(chain: int, *, sequence: int) -> int:
+    """The row of a record."""
+    return chain << _PLACE_BITS | sequence
+
+
+def context_of_record(place: int) -> bytes:
+    """What binds sealed bytes to their record."""
+    return b"audit\x00%d" % place
+
+
+def _lock_of(place: bytes) -> int:
+    """A number to lock a key by; two keys that share one wait for each other, no more."""
+    return int.from_bytes(place[:8], "big", signed=True)
+
+
+def _scope_columns(rows: list[tuple[bytes, ScopeKey]]) -> tuple[object, ...]:
+    scopes = [scope for _, scope in rows]
+    return (
+        blobs([place for place, _ in rows]),
+        texts([scope.tenant for scope in scopes]),
+        texts([scope.kind for scope in scopes]),
+        texts([scope.id for scope in scopes]),
+        bigints([scope.window_us for scope in scopes]),
+    )
+
+
+def _columns(rows: Sequence[object], *, of: Mapping[str, Callable[[list[Any]], object]]) -> tuple[object, ...]:
+    return tuple(column([getattr(row, name) for row in rows]) for name, column in of.items())
+
+
+def _held(holds: list[tuple[Reservation, ...]]) -> object:
+    return blobs([write_holds(each) for each in holds])
+
+
+_WHAT_CHANGES: Final[Mapping[str, Callable[[list[Any]], object]]] = {
+    "place": blobs,
+    "state": texts,
+    "fence": bigints,
+    "taken_over": bools,
+    "owner": bigints,
+    "settled_us": bigints,
+    "holds_key": bools,
+    "holds": _held,
+    "labels": blobs,
+    "observation_sealed": blobs,
+    "looks_count": bigints,
+    "looks_next_us": bigints,
+    "looks_escalated": bools,
+}
+
+_CALL: Final[Mapping[str, Callable[[list[Any]], object]]] = {
+    "place": blobs,
+    "tenant": texts,
+    "id": texts,
+    "state": texts,
+    "fence": bigints,
+    "taken_over": bools,
+    "owner": bigints,
+    "at_us": bigints,
+    "until_us": bigints,
+    "settled_us": bigints,
+    "key_place": blobs,
+    "holds_key": bools,
+    "run": texts,
+    "task": texts,
+    "head": blobs,
+    "holds": _held,
+    "labels": blobs,
+    "operation_sealed": blobs,
+    "observation_sealed": blobs,
+}
+
+_APPROVAL: Final[Mapping[str, Callable[[list[Any]], object]]] = {
+    "place": blobs,
+    "tenant": texts,
+    "id": texts,
+    "state": texts,
+    "key_place": blobs,
+    "asked_at_us": bigints,
+    "approval_sealed": blobs,
+    "operation_sealed": blobs,
+}

@@ -1,0 +1,67 @@
+-- name: insert_usage
+-- Scopes that nobody has used before, so that there is a row to lock.
+INSERT INTO usage (place, tenant, kind, id, window_us)
+SELECT * FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::text[], %s::bigint[]) ON CONFLICT DO NOTHING
+
+-- name: lock_usage
+-- What scopes have used and what calls hold of them, locked.
+SELECT place, used_rounds, used_calls, used_tokens, used_cost_micros, used_working_ms, used_concurrent,
+       held_rounds, held_calls, held_tokens, held_cost_micros, held_working_ms, held_concurrent
+FROM usage WHERE place = ANY(%s) ORDER BY place FOR UPDATE
+
+-- name: select_usage
+-- The same, not locked.
+SELECT place, used_rounds, used_calls, used_tokens, used_cost_micros, used_working_ms, used_concurrent,
+       held_rounds, held_calls, held_tokens, held_cost_micros, held_working_ms, held_concurrent
+FROM usage WHERE place = ANY(%s)
+
+-- name: add_usage
+-- What has changed in scopes, in the order of their places.
+INSERT INTO usage AS old
+SELECT * FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[],
+                     %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[],
+                     %s::bigint[], %s::bigint[], %s::bigint[])
+ON CONFLICT (place) DO UPDATE SET
+    used_rounds = least(old.used_rounds::numeric + excluded.used_rounds, 9223372036854775807),
+    used_calls = least(old.used_calls::numeric + excluded.used_calls, 9223372036854775807),
+    used_tokens = least(old.used_tokens::numeric + excluded.used_tokens, 9223372036854775807),
+    used_cost_micros = least(old.used_cost_micros::numeric + excluded.used_cost_micros, 9223372036854775807),
+    used_working_ms = least(old.used_working_ms::numeric + excluded.used_working_ms, 9223372036854775807),
+    used_concurrent = least(old.used_concurrent::numeric + excluded.used_concurrent, 9223372036854775807),
+    held_rounds = least(old.held_rounds::numeric + excluded.held_rounds, 9223372036854775807),
+    held_calls = least(old.held_calls::numeric + excluded.held_calls, 9223372036854775807),
+    held_tokens = least(old.held_tokens::numeric + excluded.held_tokens, 9223372036854775807),
+    held_cost_micros = least(old.held_cost_micros::numeric + excluded.held_cost_micros, 9223372036854775807),
+    held_working_ms = least(old.held_working_ms::numeric + excluded.held_working_ms, 9223372036854775807),
+    held_concurrent = least(old.held_concurrent::numeric + excluded.held_concurrent, 9223372036854775807)
+
+-- name: select_usage_of_tenant
+-- Every scope of a tenant.
+SELECT kind, id, window_us, used_rounds, used_calls, used_tokens, used_cost_micros, used_working_ms, used_concurrent,
+       held_rounds, held_calls, held_tokens, held_cost_micros, held_working_ms, held_concurrent
+FROM usage WHERE tenant = %s
+
+-- name: purge_usage
+-- Rate windows that are over.
+DELETE FROM usage
+WHERE window_us > 0 AND window_us < %s
+  AND held_rounds = 0 AND held_calls = 0 AND held_tokens = 0 AND held_cost_micros = 0 AND held_working_ms = 0
+  AND held_concurrent = 0
+
+-- name: lock_runs
+-- What runs have done so far, locked.
+SELECT place, version, facts, ended FROM runs WHERE place = ANY(%s) ORDER BY place FOR UPDATE
+
+-- name: select_runs
+-- The same, not locked.
+SELECT place, version, facts, ended FROM runs WHERE place = ANY(%s)
+
+-- name: insert_runs
+-- Runs that were never seen before: of processes that race, one goes on and the others read them anew.
+INSERT INTO runs (place, tenant, id, version, facts, ended)
+SELECT * FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::bigint[], %s::bytea[], %s::text[])
+
+-- name: update_runs
+-- The new state of runs.
+UPDATE runs SET version = u.version, facts = u.facts
+FROM unnest(%s::bytea[], %s::bigint[], %s::bytea[]) AS u (place, version, facts) WHERE runs.place = u.place

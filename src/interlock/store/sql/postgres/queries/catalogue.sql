@@ -1,0 +1,46 @@
+-- name: share_epoch
+-- The epoch cannot change until the batch that reads it has ended.
+SELECT pg_advisory_xact_lock_shared(7310, 2)
+
+-- name: change_epoch
+-- Nobody claims under the epoch that is about to end.
+SELECT pg_advisory_xact_lock(7310, 2)
+
+-- name: select_epoch
+-- The present epoch.
+SELECT epoch FROM epoch
+
+-- name: update_epoch
+-- The next epoch.
+UPDATE epoch SET epoch = %s
+
+-- name: select_versions
+-- Every published version, oldest first.
+SELECT tenant, source, name, version, digest, state, spec, replacement FROM versions ORDER BY number
+
+-- name: upsert_versions
+-- Versions that are published or moved; the guard on their digests is in the same transaction.
+INSERT INTO versions (tenant, source, name, version, digest, state, spec, replacement)
+SELECT * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bytea[], %s::text[])
+ON CONFLICT (tenant, source, name, version)
+DO UPDATE SET state = excluded.state, replacement = excluded.replacement
+
+-- name: select_policies
+-- Every policy source.
+SELECT name, text, mode, tenant FROM policies ORDER BY tenant, name
+
+-- name: delete_policies
+-- All sources of some tenants, before they are replaced.
+DELETE FROM policies WHERE tenant = ANY(%s)
+
+-- name: insert_policies
+-- Policy sources.
+INSERT INTO policies (name, text, mode, tenant) SELECT * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[])
+
+-- name: select_keys
+-- The mark of the store's keys.
+SELECT fingerprint, check_mark FROM keys
+
+-- name: insert_keys
+-- The mark of the keys that the store is first opened with; of processes that race, one writes it.
+INSERT INTO keys (one, fingerprint, check_mark) VALUES (1, %s, %s) ON CONFLICT DO NOTHING

@@ -1,0 +1,44 @@
+"""A PostgreSQL store as a whole: what closing leaves, and that retention forgets."""
+
+from dataclasses import replace
+
+import psycopg
+import pytest
+
+from interlock.core.effect import CallEvent
+from interlock.core.journal import AuditQuery
+from interlock.testing.store_contract_shared import claimed, verified
+from interlock.testing.store_values import Values
+from tests.postgres import Opens
+
+
+async def test_closing_twice_is_closing_once(postgres_stores: Opens) -> None:
+    store = await postgres_stores()
+    await store.close()
+    await store.close()
+
+
+async def test_work_that_goes_on_when_a_store_is_closed_keeps_its_calls_for_a_while(
+    postgres_url: str, postgres_stores: Opens
+) -> None:
+    first, second, values = await postgres_stores("first"), await postgres_stores("second"), Values()
+    claim = await claimed(first, intent=values.intent("k"))
+    await first.settle(replace(values.settlement(claim, CallEvent.LOSE_OUTCOME), goes_on=True))
+    await first.close()
+    assert [each.orphaned for each in await second.open_calls()] == [False]
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        admin.execute("UPDATE owners SET until = until - interval '61 seconds'")
+    assert [each.orphaned for each in await second.open_calls()] == [True]
+
+
+@pytest.mark.requirement("AUD-4")
+async def test_many_records_are_purged_whatever_fits_into_one_step(
+    monkeypatch: pytest.MonkeyPatch, postgres_stores: Opens
+) -> None:
+    monkeypatch.setattr("interlock.store.postgres.PURGE_ROWS", 2)
+    store, values = await postgres_stores(), Values()
+    for _ in range(5):
+        await store.append(values.event())
+    await store.purge(2**60)
+    assert [len(each.payloads) for each in await store.records(AuditQuery())] == [1] * 5
+    await verified(store)

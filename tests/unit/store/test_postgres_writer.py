@@ -1,0 +1,105 @@
+"""Writes in groups: one that cannot be written fails alone, and a lost answer is found out, never sent again."""
+
+import asyncio
+from dataclasses import replace
+
+import psycopg
+import pytest
+from anyio.lowlevel import checkpoint
+
+from interlock.core.effect import CallState
+from interlock.core.errors import StoreClosed, StoreError
+from interlock.core.journal import AuditQuery
+from interlock.ports import Claim
+from interlock.store import postgres_writer
+from interlock.store.postgres_line import Row, Step
+from interlock.testing.store_contract_shared import claimed, verified
+from interlock.testing.store_values import TENANT, Values
+from tests.postgres import Opens
+
+TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+
+
+async def test_a_write_that_the_database_refuses_fails_alone(postgres_stores: Opens) -> None:
+    store, values = await postgres_stores(), Values()
+    odd = replace(values.intent(), operation=replace(values.operation(), task="a\x00b"))
+    answers = await asyncio.gather(
+        *[store.claim(each) for each in (values.intent(), odd, values.intent())], return_exceptions=True
+    )
+    assert [type(each) for each in answers] == [Claim, StoreError, Claim]
+    assert len(await store.open_calls()) == 2
+    await verified(store)
+
+
+@pytest.mark.requirement("IDEM-4")
+@pytest.mark.parametrize("moment", ["before", "after"])
+async def test_a_connection_lost_around_a_commit_leaves_each_write_once(
+    postgres_url: str, postgres_stores: Opens, moment: str
+) -> None:
+    store, values = await postgres_stores(), Values()
+    await store.append(values.event())
+    writer = store._writer
+    line = writer._line
+    assert line is not None
+    trip, lost = line.trip, list[bool]()
+
+    async def cut(*steps: Step) -> list[list[Row]]:
+        is_commit = steps[-1][0] == "commit" and not lost
+        if is_commit and moment == "before":
+            lost.append(True)
+            with psycopg.connect(postgres_url, autocommit=True) as admin:
+                admin.execute(TERMINATE)
+        answer = await trip(*steps)
+        if is_commit and moment == "after":
+            lost.append(True)
+            await line.close()
+            raise psycopg.OperationalError("the answer was lost")
+        return answer
+
+    line.trip = cut  # type: ignore[method-assign]  # the network, which may lose an answer at any time
+    claim = await claimed(store, intent=values.intent("k"))
+    assert lost
+    assert await store.settle(values.settlement(claim)) is not None
+    assert [each.kind for each in await store.records(AuditQuery())] == ["call.claimed", "call.claimed", "call.settled"]
+    found = await store.find(TENANT, claim.operation_id)
+    assert found is not None
+    assert found.state is CallState.SUCCEEDED
+    await verified(store)
+
+
+@pytest.mark.requirement("IDEM-5")
+async def test_where_it_stays_unknown_whether_a_claim_was_written_nobody_holds_it(
+    monkeypatch: pytest.MonkeyPatch, postgres_stores: Opens
+) -> None:
+    monkeypatch.setattr(postgres_writer, "PATIENCE_S", 0)
+    store, values = await postgres_stores(), Values()
+    await store.append(values.event())
+    line = store._writer._line
+    assert line is not None
+    trip = line.trip
+
+    async def cut(*steps: Step) -> list[list[Row]]:
+        await trip(*steps)
+        if steps[-1][0] != "commit":
+            return []
+        await line.close()
+        raise psycopg.OperationalError("the answer was lost")
+
+    line.trip = cut  # type: ignore[method-assign]  # the network, which may lose an answer at any time
+    with pytest.raises(StoreError, match="not known whether this was written"):
+        await store.record(values.entry())
+    assert len(await store.records(AuditQuery())) == 2
+    assert (await store.append(values.event())).sequence > 0
+    await verified(store)
+
+
+async def test_a_closed_store_takes_nothing_more(postgres_stores: Opens) -> None:
+    store, values = await postgres_stores(), Values()
+    last = asyncio.ensure_future(store.append(values.event()))
+    await checkpoint()
+    await store.close()
+    assert (await last).sequence == 1
+    with pytest.raises(StoreClosed):
+        await store.append(values.event())
+    with pytest.raises(StoreClosed):
+        await store.epoch()
