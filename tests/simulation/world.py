@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from interlock import Context, Cost, ErrorContract, ToolFault, tool
 from interlock.testing.simulation import Simulation
@@ -37,6 +37,7 @@ class Stage:
     """The world that the tools act on just now: tools are declared once, worlds come and go."""
 
     world: World
+    what: ClassVar[dict[str, str]] = {}  # what an operation takes away
 
 
 @dataclass
@@ -148,7 +149,30 @@ async def remove(name: str, how: int, context: Context) -> str:
     return await Stage.world.act("remove", context)
 
 
+async def find_taken(context: Context) -> str | None:
+    """Whether it was taken away."""
+    return await Stage.world.find("take", context)
+
+
+UNDONE = {"what": "$result.what"}
+
+
+@tool(effect="write", key=["what"], owner="eng", reconcile=find_taken, timeout_ms=5_000, errors=BUSY)
+async def take(what: str, context: Context) -> str:
+    """Take away what was placed."""
+    Stage.what[context.operation_id] = what
+    return await Stage.world.act("take", context)
+
+
+@tool(effect="write", key=["name"], owner="eng", compensate=take, compensate_arguments=UNDONE)
+async def place(name: str, context: Context) -> dict[str, str]:
+    """Place something, which can be taken away again."""
+    await Stage.world.act("place", context)
+    return {"what": name}
+
+
 TOOLS = (peek, put, post, send, remove, stow)
-COST = {each.name: each.spec().cost.max_micros for each in TOOLS}
-ONCE = frozenset({"post", "send", "remove"})
+UNDOING = (place, take)
+COST = {each.name: each.spec().cost.max_micros for each in (*TOOLS, *UNDOING)}
+ONCE = frozenset({"post", "send", "remove", "place", "take"})
 """Tools whose effect must never come twice under one key."""

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -155,6 +156,32 @@ async def test_plans_that_are_started_at_once_undo_it_once(gate_path: str) -> No
         assert len(plans) == 1
         await gate.recovery.recover()
         assert sorted(shop.did) == ["cancel o-a", "cancel o-b"]
+
+
+async def test_a_step_that_another_process_is_at_is_left_to_it_without_a_trace(tmp_path: Path) -> None:
+    shop, begun, go_on = Shop(), asyncio.Event(), asyncio.Event()
+
+    @tool(effect="write", name="cancel", key=["order_id"])
+    async def cancel(order_id: str, why: str) -> str:
+        """Cancel an order, in time."""
+        begun.set()
+        await go_on.wait()
+        shop.did.append(f"cancel {order_id}")
+        return why
+
+    path, tools = str(tmp_path / "gate.db"), [cancel, *shop.tools[1:]]
+    async with opened(path, tools) as gate, opened(path, tools, None) as other:
+        await shop.order_all(gate, "a", "b")
+        starting = asyncio.create_task(gate.compensations.start(by=ALICE, reason="wrong", task="t"))
+        await begun.wait()
+        for _ in range(3):
+            await other.recovery.recover()
+        (plan,) = await other.compensations.list(ALICE)
+        assert (plan.state, plan.version) == (PlanState.RUNNING, 1)
+        assert await records(other, "call.refused") == []
+        go_on.set()
+        assert started(await starting).state is PlanState.COMPENSATED
+    assert shop.did == ["cancel o-b", "cancel o-a"]
 
 
 async def test_what_no_tool_undoes_is_said_before_and_after_and_passed_over() -> None:
