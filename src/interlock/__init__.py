@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     )
     from interlock.core.evidence import Evidence, EvidenceKind, EvidenceRule, Source
     from interlock.core.export import verify_export
-    from interlock.core.functions import Context, Declaration, Result
+    from interlock.core.functions import Binary, Context, Declaration, Result
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
     from interlock.core.observation import Observation, Status
@@ -92,7 +92,7 @@ _HOMES = {
     ),
     "interlock.core.evidence": ("Evidence", "EvidenceKind", "EvidenceRule", "Source"),
     "interlock.core.export": ("verify_export",),
-    "interlock.core.functions": ("Context", "Declaration", "Result"),
+    "interlock.core.functions": ("Binary", "Context", "Declaration", "Result"),
     "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
     "interlock.core.observation": ("Observation", "Status"),
@@ -137,6 +137,7 @@ __all__ = [
     "Arg",
     "AuditQuery",
     "AuditRecord",
+    "Binary",
     "Break",
     "CacheRule",
     "Caller",

@@ -28,6 +28,7 @@ from interlock.keys import Keys, KeySigner, key_file, read_key_file
 from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Secrets, Signer
 from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.python import PythonRunner
+from interlock.runners.spool import Spools
 from interlock.runners.threads import Threads
 from interlock.runtime.acts import only_operators
 from interlock.runtime.approvals import ApprovalDesk
@@ -43,7 +44,7 @@ from interlock.runtime.recovery import Recovered, RecoveryDesk
 from interlock.runtime.results import ResultDesk
 from interlock.runtime.sight import Sight
 from interlock.runtime.views import Views
-from interlock.runtime.world import World
+from interlock.runtime.world import World, new_id
 from interlock.settings import Publish, Settings
 from interlock.store.memory import MemoryStore
 from interlock.store.seal import Seal
@@ -263,8 +264,12 @@ def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySou
 def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, keys: Keys) -> Gate:
     redactor = Redactor(settings.secrets)
     clock = host.clock or SystemClock()
+    entropy = host.entropy or SystemEntropy()
+    spools = Spools(store.artifacts, clock, lambda: new_id(clock, entropy))
     runners = RunnersByKind({
-        "python": lambda: PythonRunner(redactor=redactor, threads=Threads(threads_max=settings.threads_max)),
+        "python": lambda: PythonRunner(
+            redactor=redactor, threads=Threads(threads_max=settings.threads_max), spools=spools
+        ),
         "sandbox": lambda: _sandbox(redactor),
         "http": lambda: _http(settings, host, clock=clock),
     })  # fmt: skip
@@ -282,7 +287,7 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
         artifacts=store.artifacts,
         runners=runners,
         clock=clock,
-        entropy=host.entropy or SystemEntropy(),
+        entropy=entropy,
         signer=host.signer or KeySigner(keys.signing),
         facts=host.facts,
         principals=host.principals,

@@ -55,6 +55,18 @@ class Result:
 
 
 @frozen
+class Binary:
+    """A handler's value that is no text: kept whole, and shown as what it is, how long, and by which handle it is read.
+
+    `media_type` is one of IANA's, such as `image/png`.
+    """
+
+    data: bytes
+    media_type: str = "application/octet-stream"
+    name: str = ""
+
+
+@frozen
 class Functions:
     """The Python functions of one tool, each sync or async.
 

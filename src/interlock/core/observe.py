@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from interlock.core.approval import Approval
+from interlock.core.artifact import JSON
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.canonical import Json, canonical, decode
 from interlock.core.catalogue import Tool
@@ -18,7 +19,7 @@ from interlock.core.frozen import frozen, maker
 from interlock.core.labels import Labels
 from interlock.core.observation import Observation, Problem, Status, from_bytes
 from interlock.core.operation import Operation
-from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Produced, Succeeded, Unknown
+from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Produced, Succeeded, Unknown, Whole
 from interlock.core.policy import Verdict
 from interlock.core.redaction import MASK, Redactor
 from interlock.core.refusals import BEFORE_DISPATCH, REFUSALS, Code
@@ -83,10 +84,13 @@ def observe(operation: Operation, outcome: Outcome, frame: Frame) -> Observation
             assert_never(outcome)
 
 
-def whole(outcome: Succeeded | Partial, frame: Frame) -> bytes:
+def whole(outcome: Succeeded | Partial, frame: Frame) -> Whole:
     """The result that an observation shows the beginning of, as it would have been shown."""
-    data, _ = _cleaned(outcome.data)
-    return frame.redactor.json_bytes(data, named=frame.redact)
+    found = outcome.produced.whole
+    if found is not None:
+        return found
+    data = frame.redactor.json_bytes(_cleaned(outcome.data)[0], named=frame.redact)
+    return Whole(JSON, len(data), data)
 
 
 def readable(seen: Observation, handle: str) -> Observation:
@@ -193,8 +197,9 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
     if not fits and spec.output_check is OutputCheck.STRICT:
         return _plain(operation, Status.FAILED, Problem(Code.OUTPUT_INVALID, UNFIT), frame=frame)
     data = frame.redactor.json_bytes(data, named=frame.redact)
-    truncated = len(data) if len(data) > spec.output_bytes_max else None
-    if truncated is not None:
+    truncated = None if produced.whole is None else produced.whole.size_bytes
+    if len(data) > spec.output_bytes_max:
+        truncated = truncated or len(data)
         data = _shortened(data, spec.output_bytes_max)
     partly = isinstance(outcome, Partial)
     status = Status.PARTIAL if partly else Status.OK

@@ -10,6 +10,19 @@ from interlock.core.refusals import Code
 
 
 @frozen
+class Whole:
+    """A result that is kept whole beside what is shown of it: bytes that are to be kept, or parts that are already.
+
+    `handle` names parts that were kept while they came; they are redacted.
+    """
+
+    media_type: str
+    size_bytes: int
+    data: bytes | None = None
+    handle: str = ""
+
+
+@frozen
 class Produced:
     """What a handler gave back beside its value.
 
@@ -24,6 +37,7 @@ class Produced:
     data_version: str = ""
     data_time_us: int | None = None
     cost_reported: bool = True
+    whole: Whole | None = None
 
 
 NOTHING_MORE = Produced()

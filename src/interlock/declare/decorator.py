@@ -76,6 +76,9 @@ def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[
       strict), `output_bytes_max`: what a result must be. `evidence`: what it may be used for.
     - `cache`: a `CacheRule`, where a result of a read may be given again to the same principal.
 
+    An async generator's pieces are one long text, kept while it comes; a `Binary` is kept whole. What is shown is the
+    beginning of the one and a description of the other, with a handle by which all of it is read.
+
     Schema and descriptions come from type hints and docstring. Raises `SpecInvalid` for an option that there is not or
     that has another type, where the function has a parameter without a type, `*args`, or a signature that does not fit
     an explicit `input_schema`, and for a spec that contradicts itself.

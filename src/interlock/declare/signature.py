@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
 from interlock.core.frozen import frozen
-from interlock.core.functions import Context, Result
+from interlock.core.functions import Binary, Context, Result
 from interlock.core.tool import Parameter, ParameterSource
 from interlock.declare.arg import Arg
 from interlock.declare.conversion import Conversion, conversion
@@ -50,7 +50,8 @@ def read_signature(function: Callable[..., object], *, descriptions: Mapping[str
     inputs: Schema = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     if reading.definitions:
         inputs["$defs"] = dict(reading.definitions)
-    return Signature(inputs, _output(hints.get("return", Any)), tuple(known), conversions_of(function))
+    result = Any if inspect.isasyncgenfunction(function) else hints.get("return", Any)
+    return Signature(inputs, _output(result), tuple(known), conversions_of(function))
 
 
 def conversions_of(function: Callable[..., object]) -> dict[str, Conversion]:
@@ -152,7 +153,7 @@ def _meaning(name: str, hint: object) -> list[Parameter]:
 
 def _output(hint: object) -> Schema | None:
     """What a result looks like, as far as the return annotation says it: nothing for Any, object, None and `Result`."""
-    if hint in (Any, object, None, type(None), Result):
+    if hint in (Any, object, None, type(None), Result, Binary):
         return None
     reading = Hints(closed=False)
     schema = reading.schema(hint)

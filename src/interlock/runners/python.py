@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
-from interlock.core.errors import SpecInvalid
+from interlock.core.errors import SpecInvalid, StoreError
 from interlock.core.faults import TIMED_OUT
 from interlock.core.frozen import frozen, maker
 from interlock.core.functions import Functions
@@ -26,6 +26,8 @@ from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Invocation
 from interlock.runners.python_function import Misfit, PythonFunction, check_parameters, read_function
 from interlock.runners.python_outcome import failure_of, outcome_of, precondition_of, reconciled_of, resource_of
+from interlock.runners.python_stream import streamed
+from interlock.runners.spool import Spools
 from interlock.runners.threads import PoolFull, StillRunning, Threads
 
 make_attempt = maker(Attempt)
@@ -61,8 +63,9 @@ class PythonRunner:
     the credentials that the call was given.
     """
 
-    def __init__(self, *, redactor: Redactor, threads: Threads | None = None) -> None:
+    def __init__(self, *, redactor: Redactor, threads: Threads | None = None, spools: Spools | None = None) -> None:
         self._redactor = redactor
+        self._spools = spools
         self._threads = threads or Threads()
         self._bound: dict[str, Bound] = {}
 
@@ -101,6 +104,8 @@ class PythonRunner:
                 if not _is_its_own(fault):
                     raise
                 return Attempt(self._failed(fault, invocation=invocation))
+        if bound.handler.is_stream:
+            return Attempt(await self._streamed(bound.handler, invocation=invocation))
         outcome, tail = await self._in_thread(bound.handler, invocation=invocation, read=outcome_of)
         return Attempt(outcome, tail)
 
@@ -134,6 +139,23 @@ class PythonRunner:
         asking = Invocation(operation, "", operation.key or "", 0, deadline_s)
         found = await self._result(bound.resolver, invocation=asking, read=resource_of)
         return None if isinstance(found, Failed) else found
+
+    async def _streamed(self, function: PythonFunction, *, invocation: Invocation) -> Outcome:
+        spec, tenant = invocation.operation.spec, invocation.operation.caller.principal.tenant
+        if self._spools is None:
+            message = "Nothing here keeps long results."
+            return Failed(Code.TOOL_UNAVAILABLE, message, nothing_happened=True)
+        redactor = self._redactor.with_secrets(invocation.secrets.values())
+        spool = self._spools.open(tenant, redactor=redactor, shown_max=spec.output_bytes_max)
+        try:
+            chunks: Any = function.call(invocation)
+            return await streamed(chunks, spool)
+        except StoreError:
+            raise
+        except BaseException as fault:
+            if not _is_its_own(fault):
+                raise
+            return self._failed(fault, invocation=invocation)
 
     async def _result(self, function: PythonFunction, *, invocation: Invocation, read: Read[T]) -> T | Failed:
         if function.is_async:

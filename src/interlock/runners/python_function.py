@@ -22,13 +22,17 @@ class Misfit(Exception):
 
 @frozen
 class PythonFunction:
-    """A function and how to call it. `names` of None means that it takes whatever it is given."""
+    """A function and how to call it. `names` of None means that it takes whatever it is given.
+
+    `is_stream`: it yields its result, piece by piece.
+    """
 
     function: Callable[..., object]
     is_async: bool
     names: frozenset[str] | None
     contexts: tuple[str, ...]
     conversions: tuple[tuple[str, Callable[[object], object]], ...]
+    is_stream: bool = False
 
     def call(self, invocation: Invocation) -> object:
         """What the function gives back: a coroutine, where it is async. Raises `Misfit`, or whatever it raises."""
@@ -57,7 +61,7 @@ def read_function(
     wanted = frozenset(parameters) - frozenset(contexts)
     names = None if all_names or takes_all else wanted
     used = tuple((name, convert) for name, convert in conversions.items() if takes_all or name in wanted)
-    return PythonFunction(function, _is_async(function), names, contexts, used)
+    return PythonFunction(function, _is_async(function), names, contexts, used, inspect.isasyncgenfunction(function))
 
 
 def check_parameters(function: Callable[..., object], *, properties: frozenset[str], name: str) -> None:

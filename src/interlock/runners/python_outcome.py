@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from interlock.core.budget import NOTHING
 from interlock.core.errors import ToolFault
 from interlock.core.frozen import maker
-from interlock.core.functions import Result
-from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Succeeded
+from interlock.core.functions import Binary, Result
+from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Produced, Succeeded, Whole
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec
@@ -38,11 +39,20 @@ def outcome_of(value: object) -> Outcome:
             message = f"It was executed, but what it says of its result cannot be used: {said.part}."
             return Failed(Code.OUTPUT_INVALID, message, spent=said.spent)
         produced, open_items, value = said.produced, said.open_items, value.value
+    if isinstance(value, Binary):
+        value, produced = _binary(value, produced)
     data = encode(value)
     if isinstance(data, Unencodable):
         message = f"It was executed, but its result cannot be shown: {data.reason}."
         return Failed(Code.OUTPUT_INVALID, message, spent=produced.spent or NOTHING)
     return Partial(data, open_items, produced) if open_items else make_succeeded(data, produced)
+
+
+def _binary(value: Binary, produced: Produced) -> tuple[object, Produced]:
+    """What is shown of bytes, and the bytes to be kept."""
+    whole = Whole(value.media_type, len(value.data), value.data)
+    shown = {"media_type": value.media_type, "size_bytes": len(value.data), "name": value.name}
+    return shown, replace(produced, whole=whole)
 
 
 def precondition_of(value: object) -> Outcome:

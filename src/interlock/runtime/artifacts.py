@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from interlock.core.artifact import JSON, Artifact, parts_of
+from interlock.core.artifact import Artifact, parts_of
 from interlock.core.labels import NO_LABELS
 from interlock.core.observation import Observation
 from interlock.core.observe import readable
 from interlock.core.operation import Operation
+from interlock.core.outcome import Whole
 from interlock.core.stored import seal
 from interlock.runtime.world import World
 
 
-async def kept_whole(world: World, operation: Operation, seen: Observation, *, data: bytes) -> Observation:
-    """The observation with a handle by which all of `data` can be read."""
-    tenant, handle, at_us = operation.caller.principal.tenant, world.new_id(), world.clock.now_us()
-    for number, part in parts_of(data):
+async def kept_whole(world: World, operation: Operation, seen: Observation, *, whole: Whole) -> Observation:
+    """The observation with a handle by which all of it can be read. What came in parts is there already."""
+    tenant, at_us = operation.caller.principal.tenant, world.clock.now_us()
+    handle = whole.handle or world.new_id()
+    for number, part in parts_of(whole.data or b""):
         await world.artifacts.append(tenant, handle, number=number, data=part, at_us=at_us)
     await world.artifacts.keep(
         Artifact(
@@ -23,8 +25,8 @@ async def kept_whole(world: World, operation: Operation, seen: Observation, *, d
             operation_id=seen.operation_id or "",
             tool=operation.spec.name,
             principal=operation.caller.principal.id,
-            media_type=JSON,
-            size_bytes=len(data),
+            media_type=whole.media_type,
+            size_bytes=whole.size_bytes,
             labels=seen.labels or NO_LABELS,
             at_us=at_us,
             sealed=seal(operation),

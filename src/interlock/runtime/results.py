@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from interlock.core.artifact import (
+    JSON,
     PAGE_BYTES_MAX,
     PART_BYTES,
     Artifact,
@@ -61,13 +62,25 @@ class ResultDesk:
             return found
         offset, length = max(0, offset), max(4, min(length, PAGE_BYTES_MAX))
         artifact = found.artifact
-        if found.hidden:
+        if found.hidden and artifact.media_type == JSON:
             data = await self._whole(found)
             start = offset // PART_BYTES * PART_BYTES
             shorter = replace(artifact, size_bytes=len(data))
             return page(shorter, data[start:], offset=offset, length=length)
         end = min(artifact.size_bytes, offset + length + 3)
         return page(artifact, await self._joined(artifact, parts_between(offset, end)), offset=offset, length=length)
+
+    async def raw(self, handle: str, *, by: Principal, offset: int = 0, length: int = PAGE_BYTES_MAX) -> bytes | Deny:
+        """The bytes of what is no text, such as an image; empty beyond the end."""
+        found = await self._opened(handle, by, what=f"bytes from {offset}")
+        if isinstance(found, Deny):
+            return found
+        offset, length, artifact = max(0, offset), max(1, min(length, PAGE_BYTES_MAX)), found.artifact
+        if found.hidden and artifact.media_type == JSON:
+            return (await self._whole(found))[offset:][:length]
+        end = min(artifact.size_bytes, offset + length)
+        joined = await self._joined(artifact, parts_between(offset, end))
+        return joined[offset % PART_BYTES :][: max(0, end - offset)]
 
     async def search(self, handle: str, text: str, *, by: Principal, most: int = 20) -> tuple[Match, ...] | Deny:
         """Where a text stands in it, as it is written in its JSON: the first places, with what stands around them."""
@@ -85,7 +98,7 @@ class ResultDesk:
             return found
         try:
             value = part_of(decode(await self._whole(found)), pointer, start=max(0, start), count=max(1, count))
-        except LookupError:
+        except (LookupError, ValueError):
             return Deny(Code.PRECONDITION_FAILED, "There is nothing at that place.")
         return value if fits(value) else TOO_MUCH
 
@@ -111,7 +124,8 @@ class ResultDesk:
 
     async def _whole(self, found: _Open) -> bytes:
         data = await self._joined(found.artifact, range(found.artifact.parts))
-        return self._records.redactor.json_bytes(data, named=found.hidden) if found.hidden else data
+        is_json = found.artifact.media_type == JSON
+        return self._records.redactor.json_bytes(data, named=found.hidden) if found.hidden and is_json else data
 
     async def _joined(self, artifact: Artifact, numbers: range) -> bytes:
         parts = [await self._world.artifacts.part(artifact.tenant, artifact.id, number=number) for number in numbers]

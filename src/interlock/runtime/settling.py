@@ -66,7 +66,7 @@ class Settler:
         frame = make_frame(claim.operation_id, now_us, redactor, redact, spent)
         seen = observe(operation, outcome, frame)
         if seen.truncated is not None and isinstance(outcome, Succeeded | Partial):
-            seen = await kept_whole(self._world, operation, seen, data=whole(outcome, frame))
+            seen = await kept_whole(self._world, operation, seen, whole=whole(outcome, frame))
         receipt = await self._world.calls.settle(
             make_settlement(
                 claim,

@@ -54,6 +54,11 @@ class World:
     lease: Lease | None = None
 
     def new_id(self) -> str:
-        """An id with 80 random bits, after the time, so that indexes of ids grow at their end."""
-        at_ms = self.clock.now_us() // 1_000
-        return (at_ms.to_bytes(6, "big") + self.entropy.bytes(10)).hex()
+        """An id of its own."""
+        return new_id(self.clock, self.entropy)
+
+
+def new_id(clock: Clock, entropy: Entropy) -> str:
+    """An id with 80 random bits, after the time, so that indexes of ids grow at their end."""
+    at_ms = clock.now_us() // 1_000
+    return (at_ms.to_bytes(6, "big") + entropy.bytes(10)).hex()
