@@ -59,6 +59,14 @@ class Judge:
         sql = "SELECT count(*) FROM effects WHERE tool = ifnull(?, tool) AND key = ifnull(?, key)"
         return int(self._rows(sql, (tool, key))[0][0])
 
+    def did(self, operation: str) -> bool:
+        """Whether this operation has taken effect."""
+        return bool(self._rows("SELECT 1 FROM effects WHERE operation = ?", (operation,)))
+
+    def things(self, tool: str) -> list[str]:
+        """What a tool did, in the order in which it happened, as often as it did."""
+        return [key for (key,) in self._rows("SELECT key FROM effects WHERE tool = ? ORDER BY rowid", (tool,))]
+
     def facts(self, records: tuple[AuditRecord, ...]) -> Facts:
         """All that was seen, with the records that stand at the receipts."""
         by_place = {(each.record.chain, each.record.sequence): (each.kind, each.call) for each in records}

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import signal
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -18,6 +19,9 @@ from tests.simulation.world import Stage
 PROCESSES = multiprocessing.get_context("forkserver")
 PROCESSES.set_forkserver_preload(["tests.crash.kill_worker"])
 
+Live = Callable[..., None]
+"""What a worker process does: it is given where to say that it begins, its folder, and its number."""
+
 LIFE_S = 30
 """Longer than any worker lives."""
 
@@ -29,7 +33,7 @@ class Worker:
     process: BaseProcess
 
     @staticmethod
-    def start(folder: Path, *, life: int, kill_at: int | None = None) -> "Worker":
+    def start(folder: Path, *, life: int, kill_at: int | None = None, live: Live = live) -> "Worker":
         """One life, which ends at that durable point if it has so many."""
         begun, begins = PROCESSES.Pipe(duplex=False)
         process = PROCESSES.Process(target=live, args=(begins, folder, life), kwargs={"kill_at": kill_at})

@@ -154,6 +154,11 @@ async def find_taken(context: Context) -> str | None:
     return await Stage.world.find("take", context)
 
 
+async def find_placed(name: str, context: Context) -> dict[str, str] | None:
+    """What was placed, if it was."""
+    return {"what": name} if await Stage.world.find("place", context) else None
+
+
 UNDONE = {"what": "$result.what"}
 
 
@@ -164,7 +169,7 @@ async def take(what: str, context: Context) -> str:
     return await Stage.world.act("take", context)
 
 
-@tool(effect="write", key=["name"], owner="eng", compensate=take, compensate_arguments=UNDONE)
+@tool(effect="write", key=["name"], owner="eng", reconcile=find_placed, compensate=take, compensate_arguments=UNDONE)
 async def place(name: str, context: Context) -> dict[str, str]:
     """Place something, which can be taken away again."""
     await Stage.world.act("place", context)
