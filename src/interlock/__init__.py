@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     )
     from interlock.core.evidence import Evidence, EvidenceKind, EvidenceRule, Source
     from interlock.core.export import verify_export
+    from interlock.core.functions import Context, Declaration, Result
+    from interlock.core.http_template import Credential, CredentialPlace, HttpError
     from interlock.core.functions import Binary, Context, Declaration, Result
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
@@ -60,7 +62,9 @@ if TYPE_CHECKING:
         ToolSpec,
         Vendor,
     )
-    from interlock.declare import Arg, program, tool
+    from interlock.declare import Arg, HttpTool, http_tool, program, tool
+    from interlock.declare.http_options import HttpLookUp
+    from interlock.declare.http_request import HttpParameter
     from interlock.keys import Keys
     from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Secrets, Signer
     from interlock.runtime.recovery import Recovered
@@ -92,6 +96,8 @@ _HOMES = {
     ),
     "interlock.core.evidence": ("Evidence", "EvidenceKind", "EvidenceRule", "Source"),
     "interlock.core.export": ("verify_export",),
+    "interlock.core.http_template": ("Credential", "CredentialPlace", "HttpError"),
+    "interlock.core.functions": ("Context", "Declaration", "Result"),
     "interlock.core.functions": ("Binary", "Context", "Declaration", "Result"),
     "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
@@ -118,7 +124,9 @@ _HOMES = {
         "ToolSpec",
         "Vendor",
     ),
-    "interlock.declare": ("Arg", "program", "tool"),
+    "interlock.declare": ("Arg", "HttpTool", "http_tool", "program", "tool"),
+    "interlock.declare.http_options": ("HttpLookUp",),
+    "interlock.declare.http_request": ("HttpParameter",),
     "interlock.keys": ("Keys",),
     "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
     "interlock.runtime.recovery": ("Recovered",),
@@ -148,6 +156,8 @@ __all__ = [
     "Confidentiality",
     "Context",
     "Cost",
+    "Credential",
+    "CredentialPlace",
     "Damage",
     "Declaration",
     "Deny",
@@ -162,6 +172,10 @@ __all__ = [
     "Gate",
     "Head",
     "Host",
+    "HttpError",
+    "HttpLookUp",
+    "HttpParameter",
+    "HttpTool",
     "InterlockError",
     "Keys",
     "Labels",
@@ -216,6 +230,7 @@ __all__ = [
     "Vendor",
     "Verified",
     "VersionExists",
+    "http_tool",
     "program",
     "tool",
     "verify_export",

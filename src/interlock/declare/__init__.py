@@ -1,8 +1,9 @@
-"""Tools as a host declares them: `tool` a Python function (`Arg` says more of a parameter), `program` a program."""
+"""Tools as a host declares them: of Python functions (`tool`), of programs (`program`), of requests (`http_tool`)."""
 
 from interlock.declare.arg import Arg
 from interlock.declare.decorator import Declared, tool
+from interlock.declare.http import HttpTool, http_tool
 from interlock.declare.options import ToolOptions
 from interlock.declare.program import DeclaredProgram, program
 
-__all__ = ["Arg", "Declared", "DeclaredProgram", "ToolOptions", "program", "tool"]
+__all__ = ["Arg", "Declared", "DeclaredProgram", "HttpTool", "ToolOptions", "http_tool", "program", "tool"]

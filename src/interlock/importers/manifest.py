@@ -10,7 +10,14 @@
 Schema and description may stand here too; what does not is read from the function, as the decorator does.
 
 A tool with `command` in place of `handler` is a program in a sandbox; its files lie in the manifest's folder, or in the
-`folder` that it names from there.
+`folder` that it names from there. One with `url` is an HTTP tool, with the options of `http_tool`:
+
+      - name: read_order
+        description: Read an order by its number.
+        effect: read
+        method: GET
+        url: https://api.example.com/v1/orders/{order_id}
+        parameters: [{name: order_id, place: path}]
 """
 
 from __future__ import annotations
@@ -23,13 +30,15 @@ from typing import Any, get_type_hints
 
 from interlock.core.errors import SpecInvalid
 from interlock.core.tool import ToolSpec
-from interlock.declare import Declared, DeclaredProgram, ToolOptions, program, tool
+from interlock.declare import Declared, DeclaredProgram, HttpTool, ToolOptions, program, tool
+from interlock.declare.http import http_tool
+from interlock.declare.http_options import HttpOptions
 from interlock.declare.program import PROGRAM_VALUES, ProgramOptions
 from interlock.declare.typed_values import check_keys, typed
 from interlock.importers.yaml_text import read_yaml
 
 Load = Callable[[str], Callable[..., object]]
-Manifested = Declared[..., object] | DeclaredProgram
+Manifested = Declared[..., object] | DeclaredProgram | HttpTool
 
 _FUNCTIONS = ("resolve", "reconcile", "precondition")
 """Keys that name a function beside the handler."""
@@ -107,6 +116,8 @@ def _tool(given: object, *, load: Load, folder: Path, path: str) -> Manifested:
         raise SpecInvalid(f"{path}: it must be a mapping of names to values")
     if "command" in given:
         return _of_program(given, folder=folder, path=path)
+    if "url" in given:
+        return _of_request(given, path=path)
     return _of_function(given, load=load, path=path)
 
 
@@ -124,11 +135,20 @@ def _of_program(given: dict[str, Any], *, folder: Path, path: str) -> DeclaredPr
         raise SpecInvalid(f"{path}: {fault}") from fault
 
 
+def _of_request(given: dict[str, Any], *, path: str) -> HttpTool:
+    resource = {"resource": _resource(given["resource"], f"{path}.resource")} if "resource" in given else {}
+    options: HttpOptions = {**given, **resource}  # type: ignore[typeddict-item]
+    try:
+        return http_tool(**options)
+    except SpecInvalid as fault:
+        raise SpecInvalid(f"{path}: {fault}") from fault
+
+
 def _of_function(given: dict[str, Any], *, load: Load, path: str) -> Declared[..., object]:
     check_keys(given, ["handler", *_FUNCTIONS, *_VALUES], path=path)
     named = {name: typed(given[name], str, path=f"{path}.{name}") for name in ("handler", *_FUNCTIONS) if name in given}
     if "handler" not in named:
-        raise SpecInvalid(f"{path}: handler is missing; name a function as module:function, or give a command")
+        raise SpecInvalid(f"{path}: handler is missing; name a function as module:function, or give a command or url")
     functions = {name: load(function) for name, function in named.items()}
     handler = functions.pop("handler")
     values = {name: _value(given[name], name, path=f"{path}.{name}") for name in _VALUES if name in given}

@@ -8,9 +8,13 @@ from interlock.core.canonical import decode
 from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
 from interlock.core.functions import Functions
+from interlock.core.http_template import Credential, HttpError
 from interlock.core.program import Program, SandboxLimits
 from interlock.core.tool import ApprovalFloor, Document, ErrorContract, Localized, Risk
 from interlock.declare import tool
+from interlock.declare.http import http_tool
+from interlock.declare.http_options import HttpLookUp
+from interlock.declare.http_request import HttpParameter
 from interlock.importers.manifest import declared, load_function, load_manifest
 from tests.unit.importers import drafts
 
@@ -184,3 +188,70 @@ def test_a_program_that_is_wrong_is_named_with_its_place(tmp_path: Path, was: st
     with pytest.raises(SpecInvalid) as refused:
         load_manifest(PROGRAM.replace(was, is_), folder=tmp_path)
     assert sentence in str(refused.value)
+
+
+HTTP = """
+tools:
+  - name: place_order
+    description: Place an order by its number.
+    effect: write
+    owner: sales
+    key: [order_id]
+    resource: {type: Order, id: order_id}
+    method: POST
+    url: https://api.example.com/v1/orders/{order_id}
+    parameters:
+      - {name: order_id, place: path}
+      - {name: tags, place: query, schema: {type: array, items: {type: string}}, style: pipeDelimited, required: false}
+      - {name: note, place: body}
+    body: json
+    credentials: [{secret: api_token}]
+    errors: [{status: 404, code: NO_SUCH_ORDER, nothing_happened: true}]
+    reconcile: {url: "https://api.example.com/v1/orders/{order_id}", parameters: [{name: order_id, place: path}]}
+"""
+
+
+def test_a_manifest_declares_an_http_tool_as_python_would() -> None:
+    (found,) = load_manifest(HTTP)
+    same = http_tool(
+        name="place_order",
+        description="Place an order by its number.",
+        effect="write",
+        owner="sales",
+        key=["order_id"],
+        resource=("Order", "order_id"),
+        method="POST",
+        url="https://api.example.com/v1/orders/{order_id}",
+        parameters=[
+            HttpParameter("order_id", "path"),
+            HttpParameter(
+                "tags", "query", {"type": "array", "items": {"type": "string"}}, required=False, style="pipeDelimited"
+            ),
+            HttpParameter("note", "body"),
+        ],
+        body="json",
+        credentials=[Credential("api_token")],
+        errors=[HttpError(404, "NO_SUCH_ORDER", nothing_happened=True)],
+        reconcile=HttpLookUp(
+            "https://api.example.com/v1/orders/{order_id}", parameters=(HttpParameter("order_id", "path"),)
+        ),
+    )
+    assert found.spec() == same.spec()
+    assert found.code == same.code
+
+
+@pytest.mark.parametrize(
+    ("was", "is_", "sentence"),
+    [
+        ("place: query", "place: nowhere", "place_order: parameters[1].place: it must be one of path, query"),
+        ("status: 404", "state: 404", "there is no 'state'"),
+        ("https://api.example.com/v1/orders/{order_id}\n", "https://{host}/{order_id}\n", "must be literal"),
+        ("body: json", "body: json\n    handler: a:b", "there is no 'handler'"),
+        ("resource: {type: Order, id: order_id}", "resource: Order", "tools[0].resource"),
+    ],
+)
+def test_an_http_tool_that_is_wrong_is_named_with_its_place(was: str, is_: str, sentence: str) -> None:
+    with pytest.raises(SpecInvalid) as refused:
+        load_manifest(HTTP.replace(was, is_))
+    assert sentence in str(refused.value)
+    assert str(refused.value).startswith("tools[0]")

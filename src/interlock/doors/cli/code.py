@@ -31,12 +31,12 @@ def load_tools(project: Project) -> tuple[Declaration, ...]:
 
 
 def _declared_in(place: str, root: Path) -> tuple[Declaration, ...]:
-    from interlock.declare import Declared, DeclaredProgram
+    from interlock.declare import Declared, DeclaredProgram, HttpTool
 
     if place.endswith((".yaml", ".yml")):
         return _of_manifest(root / place)
     module = _module(place, root)
-    found = tuple(value for value in vars(module).values() if isinstance(value, Declared | DeclaredProgram))
+    found = tuple(value for value in vars(module).values() if isinstance(value, Declared | DeclaredProgram | HttpTool))
     if not found:
         raise ToolsInvalid(f"{place} declares no tool; put @tool(effect=...) above a function of it")
     return found

@@ -50,6 +50,17 @@ def test_programs_are_tools_of_a_file_as_functions_are(cli: Cli, tmp_path: Path)
     assert cli("tools", "check", "--json").document["tools"] == ["count"]
 
 
+def test_http_tools_are_tools_of_a_file_and_of_a_manifest(cli: Cli, tmp_path: Path) -> None:
+    options = {"description": "Read a page.", "effect": "read", "method": "GET", "url": "https://api.example.com/"}
+    of_file = "from interlock import http_tool\nread_page = http_tool(name='read_page', **%r)\n"
+    write(tmp_path, "paging_tools.py", of_file % options)
+    write(
+        tmp_path, "paging.yaml", "\n".join(["name: read_other", *[f"{key}: {value}" for key, value in options.items()]])
+    )
+    setting(tmp_path, "paging_tools.py", "paging.yaml")
+    assert cli("tools", "check", "--json").document["tools"] == ["read_page", "read_other"]
+
+
 @pytest.mark.requirement("TOOL-5")
 def test_a_manifest_declares_tools_as_a_file_does(cli: Cli, tmp_path: Path) -> None:
     write(tmp_path, "plain_functions.py", "def read_it(name: str) -> str:\n    return name\n")
