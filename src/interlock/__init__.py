@@ -34,9 +34,8 @@ if TYPE_CHECKING:
     )
     from interlock.core.evidence import Evidence, EvidenceKind, EvidenceRule, Source
     from interlock.core.export import verify_export
-    from interlock.core.functions import Context, Declaration, Result
-    from interlock.core.http_template import Credential, CredentialPlace, HttpError
     from interlock.core.functions import Binary, Context, Declaration, Result
+    from interlock.core.http_template import Credential, CredentialPlace, HttpError
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
     from interlock.core.observation import Observation, Status
@@ -96,9 +95,8 @@ _HOMES = {
     ),
     "interlock.core.evidence": ("Evidence", "EvidenceKind", "EvidenceRule", "Source"),
     "interlock.core.export": ("verify_export",),
-    "interlock.core.http_template": ("Credential", "CredentialPlace", "HttpError"),
-    "interlock.core.functions": ("Context", "Declaration", "Result"),
     "interlock.core.functions": ("Binary", "Context", "Declaration", "Result"),
+    "interlock.core.http_template": ("Credential", "CredentialPlace", "HttpError"),
     "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
     "interlock.core.observation": ("Observation", "Status"),
