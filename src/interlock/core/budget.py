@@ -175,7 +175,7 @@ def packed(amounts: Amounts) -> Packed:
 def unpacked(number: Packed) -> Amounts:
     """The amounts that a number holds, each at most `SUM_MAX`."""
     rest, amounts = int(number), []
-    for _ in Unit:
+    for _ in Amounts._fields:
         lane = rest & LANE
         lane -= lane >> (LANE_BITS - 1) << LANE_BITS  # a lane below zero has borrowed from the next
         rest = (rest - lane) >> LANE_BITS

@@ -31,6 +31,9 @@ from interlock.core.tool import ChosenBy
 
 make_policy_request = maker(PolicyRequest)
 
+# What every call is compared with: looking a member up in its class costs as much as a call.
+_BY_USER, _DENIED = ChosenBy.USER, Answer.DENY
+
 
 @frozen
 class Prior:
@@ -134,14 +137,18 @@ def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny
     if tool is None:
         return Deny(Code.TOOL_NOT_FOUND, _no_tool(call.name))
     closed = CLOSED.get(tool.state)
-    if closed is Code.TOOL_NOT_FOUND:
-        return Deny(closed, _no_tool(call.name), tool=tool)
     if closed is not None:
-        replacement: dict[str, Json] = {"replacement": tool.replacement} if tool.replacement else {}
-        return Deny(closed, f"{tool.spec.name} is {tool.state.value}.", replacement, tool=tool)
-    if tool.spec.chosen_by is ChosenBy.USER and not caller.user_requested:
+        return _closed(tool, closed, name=call.name)
+    if tool.spec.chosen_by is _BY_USER and not caller.user_requested:
         return Deny(Code.TOOL_NOT_ALLOWED, f"{tool.spec.name} is called only at a user's explicit request.", tool=tool)
     return tool
+
+
+def _closed(tool: Tool, code: Code, *, name: str) -> Deny:
+    if code is Code.TOOL_NOT_FOUND:
+        return Deny(code, _no_tool(name), tool=tool)
+    replacement: dict[str, Json] = {"replacement": tool.replacement} if tool.replacement else {}
+    return Deny(code, f"{tool.spec.name} is {tool.state.value}.", replacement, tool=tool)
 
 
 def decide(operation: Operation, facts: Facts) -> Decision:
@@ -163,7 +170,7 @@ def decide(operation: Operation, facts: Facts) -> Decision:
         repeated = _repeated(operation, prior, facts, verdict=verdict)
         if repeated is not None:
             return repeated
-    if verdict.answer is Answer.DENY:
+    if verdict.answer is _DENIED:
         return Deny(Code.PERMISSION_DENIED, verdict.reason, verdict=verdict)
     if operation.digest in facts.run.denied:
         return Deny(Code.APPROVAL_DENIED, "A person declined this operation in this run.", verdict=verdict)

@@ -11,22 +11,24 @@ from enum import StrEnum
 
 
 class Effect(StrEnum):
-    """What a tool does to the world."""
+    """What a tool does to the world.
+
+    `is_effect`: whether it changes anything; everything but a read does. `repeatable`: whether the same call under the
+    same key may be sent again. Every call asks, so they are worked out once.
+    """
+
+    is_effect: bool
+    repeatable: bool
 
     READ = "read"
     IDEMPOTENT_WRITE = "idempotent_write"
     WRITE = "write"
     DESTRUCTIVE = "destructive"
 
-    @property
-    def is_effect(self) -> bool:
-        """Whether it changes anything: everything but a read does."""
-        return self is not Effect.READ
 
-    @property
-    def repeatable(self) -> bool:
-        """Whether the same call under the same key may be sent again."""
-        return self in (Effect.READ, Effect.IDEMPOTENT_WRITE)
+for _effect in Effect:
+    _effect.is_effect = _effect is not Effect.READ
+    _effect.repeatable = _effect in (Effect.READ, Effect.IDEMPOTENT_WRITE)
 
 
 class CallState(StrEnum):

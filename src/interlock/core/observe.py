@@ -28,6 +28,9 @@ from interlock.core.tool import OutputCheck
 
 make_observation = maker(Observation)
 
+# What every call is compared with, or says: looking a member up in its class costs as much as a call.
+_OK, _UNCHECKED = Status.OK, OutputCheck.OFF
+
 WORDS_CHARS_MAX = 4_096
 """As much as is shown of a message, or of the name of a source or of an open item."""
 
@@ -202,7 +205,7 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         truncated = truncated or len(data)
         data = _shortened(data, spec.output_bytes_max)
     partly = isinstance(outcome, Partial)
-    status = Status.PARTIAL if partly else Status.OK
+    status = Status.PARTIAL if partly else _OK
     return make_observation(
         call_id=operation.call.id,
         tool=spec.name,
@@ -266,7 +269,7 @@ def _is_plain(data: bytes) -> bool:
 
 
 def _fits(tool: Tool, data: bytes) -> bool:
-    if tool.output is None or tool.spec.output_check is OutputCheck.OFF:
+    if tool.output is None or tool.spec.output_check is _UNCHECKED:
         return True
     return tool.output.is_valid(decode(data))
 

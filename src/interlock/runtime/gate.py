@@ -21,7 +21,7 @@ from interlock.core.budget import NOTHING, Amounts
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose, refusal_of
-from interlock.core.effect import CallState, Effect
+from interlock.core.effect import CallState
 from interlock.core.frozen import maker
 from interlock.core.observation import Observation, to_bytes
 from interlock.core.observe import Frame, observe
@@ -240,7 +240,7 @@ class Gate:
         told, started_s = self._records.proposed(operation, allow.verdict), self._world.clock.monotonic_s()
         claimed = Claimed(operation, allow, told, claim, started_s, proposal.deadline_s)
         spec = operation.tool.spec
-        fused = spec.effect is Effect.READ and not spec.external and allow.grant is None
+        fused = not spec.effect.is_effect and not spec.external and allow.grant is None
         event = None if fused else self._records.claimed(told, allow, operation_id)
         claiming = self._world.calls.claim(intent_of(operation, facts, allow, claim=claim, event=event))
         self._ongoing.begin(operation_id)

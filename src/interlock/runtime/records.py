@@ -30,6 +30,7 @@ from interlock.core.refusals import Code
 from interlock.core.tool import Risk, spec_to_json
 from interlock.ports import Clock, Entropy
 
+_CLAIMED, _SETTLED = EventKind.CLAIMED, EventKind.SETTLED  # looking them up in their class costs as much as a call
 _new = tuple.__new__  # what every call makes: a class of tuples has a constructor of its own, which is slow
 
 RAW_SHOWN_MAX = 4_096
@@ -106,7 +107,7 @@ class Records:
     def claimed(self, told: Proposed, allow: Allow, operation_id: str) -> Event:
         """The intent, before the effect."""
         record: Record = {"status": "claimed", "code": None, "subject": operation_id, "approval": _grant(allow)}
-        return self._event(EventKind.CLAIMED, told, record)
+        return self._event(_CLAIMED, told, record)
 
     def waiting(self, operation: Operation, verdict: Verdict, approval: Approval) -> Event:
         """A question put to people."""
@@ -158,7 +159,7 @@ class Records:
             "cost_micros": cost_micros,
             "tokens": tokens,
         }
-        return self._event(EventKind.SETTLED, told, record, seen=seen)
+        return self._event(_SETTLED, told, record, seen=seen)
 
     def late(self, operation: Operation, seen: Observation, *, redact: frozenset[str] = NOTHING_NAMED) -> Event:
         """A result that came when its call was settled already, or another worker's: recorded, never used."""

@@ -52,6 +52,7 @@ from interlock.store.rules import (
 
 make_seen = maker(Seen)
 make_claim = maker(Claim)
+_UNKNOWN = CallState.UNKNOWN  # looking it up in its class costs as much as a call
 
 
 class MemoryStore(MemoryCompensations):
@@ -111,7 +112,7 @@ class MemoryStore(MemoryCompensations):
         state = None if call is None or call.fence != claim.fence else settled_state(call.state, what=settlement.what)
         if call is None or state is None:
             return None
-        if state is CallState.UNKNOWN:
+        if state is _UNKNOWN:
             kept = kept_while_unknown(call.holds, spent=settlement.spent)
             self._books.exchange(call.holds, kept=kept)
             call.holds = kept

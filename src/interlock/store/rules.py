@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from interlock.core.approval import Approval, ApprovalState
 from interlock.core.compensation_plan import Plan
-from interlock.core.effect import CallEvent, CallState, after
+from interlock.core.effect import TRANSITIONS, CallEvent, CallState
 from interlock.core.errors import VersionExists
 from interlock.core.journal import RECORD, Payload
 from interlock.ports import ApprovalChange, Intent, PlanChange, Registered
@@ -41,7 +42,10 @@ def is_key_over(state: CallState, *, until_us: int, at_us: int) -> bool:
 
 def settled_state(state: CallState, *, what: CallEvent) -> CallState | None:
     """The state that a settlement leads to, or None where it is not allowed; taking over is not settling."""
-    return None if what is CallEvent.TAKE_OVER else after(state, what)
+    return _SETTLING.get((state, what))
+
+
+_SETTLING: Final = {step: state for step, state in TRANSITIONS.items() if step[1] is not CallEvent.TAKE_OVER}
 
 
 def is_same_question(asked: Approval, *, pending: Approval) -> bool:

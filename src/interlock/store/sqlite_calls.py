@@ -28,6 +28,9 @@ from interlock.store.sqlite_desk import Desk, Place, Standing
 
 make_claim = maker(Claim)
 
+# What every call is compared with: looking a member up in its class costs as much as a call.
+_CLAIMED, _UNKNOWN, _RELEASED = CallState.CLAIMED, CallState.UNKNOWN, CallState.RELEASED
+
 
 @dataclass(slots=True)
 class _Settled:
@@ -65,7 +68,7 @@ def claim(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
     desk.books.enter(usage)
     join_ceiling(desk, intent=intent)
     desk.claimed[operation.tenant, operation.id] = Standing(
-        rowid, CallState.CLAIMED, FIRST_FENCE, operation.run, intent.reservations
+        rowid, _CLAIMED, FIRST_FENCE, operation.run, intent.reservations
     )
     return make_claim(operation.id, operation.tenant, FIRST_FENCE)
 
@@ -170,7 +173,7 @@ def _insert(desk: Desk, *, intent: Intent, settled: _Settled | None) -> None:
         "insert_call",
         operation.tenant,
         operation.id,
-        CallState.CLAIMED if settled is None else settled.state,
+        _CLAIMED if settled is None else settled.state,
         desk.owner,
         intent.at_us,
         intent.at_us + intent.lifetime_us,
@@ -214,7 +217,7 @@ def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Rece
         state = settled_state(standing.state, what=settlement.what)
     if standing is None or state is None:
         return None
-    kept = kept_while_unknown(standing.holds, spent=settlement.spent) if state is CallState.UNKNOWN else None
+    kept = kept_while_unknown(standing.holds, spent=settlement.spent) if state is _UNKNOWN else None
     desk.books.load(standing.holds)
     desk.db.run(
         "settle_call",
@@ -225,9 +228,9 @@ def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Rece
         seal_up(desk.db, place=place, data=settlement.observation),
         standing.rowid,
     )
-    if state is CallState.RELEASED:
+    if state is _RELEASED:
         desk.db.run("give_key_back", standing.rowid)
-    elif state is CallState.UNKNOWN and not settlement.goes_on:
+    elif state is _UNKNOWN and not settlement.goes_on:
         desk.db.run("be_nobodys", standing.rowid)
     receipt = desk.chain.append(settlement.event)
     desk.claimed.pop(place, None)
