@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Final
+
 from interlock.core.canonical import Json, canonical
 from interlock.core.catalogue import Lifecycle, Tool
 from interlock.core.errors import SpecInvalid
 from interlock.core.redaction import marked_pointers
-from interlock.core.schema import compile_schema
-from interlock.core.tool import ParameterSource, ToolSpec, spec_digest
+from interlock.core.schema import CompiledSchema, compile_schema
+from interlock.core.tool import Document, ParameterSource, ToolSpec, spec_digest
+
+COMPILED_MAX: Final = 262_144
+"""How many schemas are kept compiled: more than a catalogue has."""
 
 
 def compile_tool(spec: ToolSpec, *, state: Lifecycle = Lifecycle.AVAILABLE, replacement: str = "") -> Tool:
@@ -20,8 +26,8 @@ def compile_tool(spec: ToolSpec, *, state: Lifecycle = Lifecycle.AVAILABLE, repl
     return Tool(
         spec=spec,
         digest=spec_digest(spec),
-        input=compile_schema(schema),
-        output=None if spec.output_schema is None else compile_schema(_output(spec)),
+        input=_compiled(spec.input_schema, spec.name, "input"),
+        output=None if spec.output_schema is None else _compiled(spec.output_schema, spec.name, "output"),
         sensitive=marked_pointers(schema) | marked,
         injected=injected,
         model_schema=canonical(without(schema, names=frozenset(each.name for each in injected))),
@@ -32,11 +38,13 @@ def compile_tool(spec: ToolSpec, *, state: Lifecycle = Lifecycle.AVAILABLE, repl
     )
 
 
-def _output(spec: ToolSpec) -> dict[str, Json] | bool:
-    schema = None if spec.output_schema is None else spec.output_schema.value
-    if not isinstance(schema, dict | bool):
-        raise SpecInvalid(f"{spec.name}: the output schema must be a JSON Schema")
-    return schema
+@lru_cache(COMPILED_MAX)
+def _compiled(schema: Document, name: str, part: str) -> CompiledSchema:
+    """A schema is compiled once, however often its tool is published, moved or looked at anew."""
+    value = schema.value
+    if not isinstance(value, dict | bool):
+        raise SpecInvalid(f"{name}: the {part} schema must be a JSON Schema")
+    return compile_schema(value)
 
 
 def without(schema: dict[str, Json], *, names: frozenset[str]) -> dict[str, Json]:
