@@ -315,7 +315,9 @@ async def sandbox_missing() -> str:
     """Why programs cannot be run in a sandbox on this machine; empty where they can."""
     from interlock.runners.sandbox_probe import NoSandbox
 
-    found = await _sandbox(Redactor()).machine()
+    runner = _sandbox(Redactor())
+    found = await runner.machine()
+    await runner.close()
     return found.reason if isinstance(found, NoSandbox) else ""
 
 

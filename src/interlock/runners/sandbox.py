@@ -31,6 +31,7 @@ from interlock.runners.sandbox_files import (
     take_inputs,
     take_program,
 )
+from interlock.runners.sandbox_keeper import Keeper
 from interlock.runners.sandbox_outcome import not_started, printed_of, stopped
 from interlock.runners.sandbox_probe import NoSandbox, find_machine, probe
 from interlock.runners.sandbox_process import Ended, Launch, sealed, start_sandbox
@@ -59,6 +60,7 @@ class SandboxRunner:
     ) -> None:
         self._redactor = redactor
         self._bound: dict[str, Program] = {}
+        self._keeper = Keeper()
         self._turns = asyncio.Semaphore(sandboxes_max)
         self._find = find
         self._machine: Machine | None = None
@@ -71,7 +73,8 @@ class SandboxRunner:
         self._bound[spec_digest(spec)] = code
 
     async def close(self) -> None:
-        """Nothing is left to let go of: every sandbox ends with its call."""
+        """Let the keeper go. Every sandbox has ended with its call."""
+        self._keeper.close()
 
     async def machine(self) -> Machine | NoSandbox:
         """What this machine has, proved by a first sandbox; or why none works, which is asked anew each time."""
@@ -81,7 +84,7 @@ class SandboxRunner:
             found = self._find()
             if isinstance(found, NoSandbox):
                 return found
-            refused = await probe(found)
+            refused = await probe(found, keeper=self._keeper)
             if refused is None:
                 self._machine = found
             return refused or found
@@ -124,7 +127,7 @@ class SandboxRunner:
 
     async def _run(self, launch: Launch, program: Program, invocation: Invocation) -> Outcome:
         try:
-            sandbox = start_sandbox(launch)
+            sandbox = start_sandbox(launch, keeper=self._keeper)
         except OSError:
             LOG.exception("%s could not be started", invocation.operation.spec.name)
             return not_started("The sandbox could not be started.")

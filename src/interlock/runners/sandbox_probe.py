@@ -14,7 +14,11 @@ from interlock.core.frozen import frozen
 from interlock.core.program import Program, SandboxLimits
 from interlock.runners.sandbox_command import STARTED, UID, Contents, Machine, launch_of
 from interlock.runners.sandbox_filter import build_filter
+from interlock.runners.sandbox_keeper import Keeper
 from interlock.runners.sandbox_process import Ended, sealed, start_sandbox
+
+LEAKS = "The sandbox does not close what it must"
+"""How it is told that a sandbox was made, and that something was found open in it."""
 
 _PATH = "/usr/bin:/bin:/usr/sbin:/sbin"
 _LINKED = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -55,14 +59,14 @@ def find_machine(path: str = _PATH) -> Machine | NoSandbox:
     return Machine((*prefix, bwrap), prlimit, choom, tuple(_root()), build_filter(platform.machine()))
 
 
-async def probe(machine: Machine) -> NoSandbox | None:
+async def probe(machine: Machine, *, keeper: Keeper) -> NoSandbox | None:
     """Run a program that looks whether network and root are really closed; None where they are."""
     secret = str(Path.cwd())
     program = Program(("/bin/sh", "-c", _LOOK_AROUND, "sh", secret), limits=SandboxLimits(cpu_s=5))
     descriptors = sealed(b"{}"), None if machine.filter is None else sealed(machine.filter)
     contents = Contents({}, *descriptors, environment={"PATH": _PATH})
     try:
-        sandbox = start_sandbox(launch_of(program, machine, contents=contents))
+        sandbox = start_sandbox(launch_of(program, machine, contents=contents), keeper=keeper)
     except OSError as fault:
         return NoSandbox(f"bubblewrap cannot be started: {fault.strerror}.")
     try:
@@ -72,7 +76,7 @@ async def probe(machine: Machine) -> NoSandbox | None:
     if ended.channel != STARTED or not ended.stdout.endswith(b"looked\n"):
         return NoSandbox(f"The system lets bubblewrap make no sandbox ({_last_line(ended)}): {_ALLOW}")
     open_ = ", ".join(_left_open(ended.stdout.decode(errors="replace"), filtered=machine.filter is not None))
-    return NoSandbox(f"The sandbox does not close what it must ({open_}).") if open_ else None
+    return NoSandbox(f"{LEAKS} ({open_}).") if open_ else None
 
 
 _ALLOW = (

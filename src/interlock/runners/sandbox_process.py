@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from interlock.core.frozen import frozen
+from interlock.runners.sandbox_keeper import Keeper
 
 CHUNK_BYTES = 65_536
 ENDING_S = 5.0
@@ -70,8 +71,11 @@ class _Stream:
 class Sandbox:
     """One running sandbox. Made by `start_sandbox`; whoever made it awaits `ended` and then `close`."""
 
-    def __init__(self, process: subprocess.Popen[bytes], streams: Mapping[str, _Stream], info: int) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], *, streams: Mapping[str, _Stream], info: int, keeper: Keeper
+    ) -> None:
         self._process = process
+        self._keeper = keeper
         self._streams = streams
         self._loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
@@ -140,6 +144,7 @@ class Sandbox:
         os.close(held)
         if name == "bwrap":
             self._process.wait()
+            self._keeper.release(self._process.pid)
         self._changed.set()
 
     def _read(self, stream: _Stream) -> None:
@@ -174,7 +179,7 @@ class Sandbox:
             os.close(stream.descriptor)
 
 
-def start_sandbox(launch: Launch) -> Sandbox:
+def start_sandbox(launch: Launch, *, keeper: Keeper) -> Sandbox:
     """Start it. Raises `OSError` where that cannot be; the descriptors of the launch are closed in any case.
 
     It is started from the event loop's own thread: it ends with the thread that started it.
@@ -182,6 +187,7 @@ def start_sandbox(launch: Launch) -> Sandbox:
     pipes: dict[str, tuple[int, int]] = {}
     owned = list(launch.descriptors)
     try:
+        keeper.start()
         for name in ("stdout", "stderr", "channel", "info"):
             pipes[name] = os.pipe2(os.O_CLOEXEC)
             owned.append(pipes[name][1])
@@ -189,6 +195,7 @@ def start_sandbox(launch: Launch) -> Sandbox:
         arguments = sealed(_nul_separated([*launch.arguments, "--info-fd", str(info)]))
         owned.append(arguments)
         process = _started(launch, pipes, passed=(*launch.descriptors, info, arguments))
+        keeper.hold(process.pid)
     except OSError:
         for reader, _ in pipes.values():
             os.close(reader)
@@ -200,7 +207,7 @@ def start_sandbox(launch: Launch) -> Sandbox:
     for reader, _ in pipes.values():
         os.set_blocking(reader, False)
     streams = {name: _Stream(pipes[name][0], bytes_max) for name, bytes_max in limits.items()}
-    return Sandbox(process, streams, pipes["info"][0])
+    return Sandbox(process, streams=streams, info=pipes["info"][0], keeper=keeper)
 
 
 def sealed(data: bytes | bytearray) -> int:

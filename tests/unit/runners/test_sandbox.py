@@ -63,6 +63,7 @@ async def test_a_bubblewrap_that_makes_no_sandbox_runs_nothing(tmp_path: Path) -
         outcome = (await runner.run(invocation(tool))).outcome
         assert isinstance(outcome, Failed)
         assert (outcome.code, outcome.nothing_happened) == (Code.TOOL_UNAVAILABLE, True)
+    await runner.close()
     assert ran.read_text() == "x\nx\n"  # only ever the attempt to make one, anew each time
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from interlock.runners import sandbox_probe
 from interlock.runners.sandbox_command import Machine
+from interlock.runners.sandbox_keeper import Keeper
 from interlock.runners.sandbox_probe import NoSandbox, find_machine, probe
 
 LIAR = """#!/bin/sh
@@ -34,7 +35,9 @@ def lying(folder: Path, status: str) -> Machine:
 
 
 async def refusal(machine: Machine) -> str:
-    found = await probe(machine)
+    keeper = Keeper()
+    found = await probe(machine, keeper=keeper)
+    keeper.close()
     return "" if found is None else found.reason
 
 
