@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.postgres import postgres_stores, postgres_url
+from tests.postgres import own_server, postgres_stores, postgres_url
 
-__all__ = ["postgres_stores", "postgres_url"]
+__all__ = ["own_server", "postgres_stores", "postgres_url"]
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -26,6 +26,7 @@ from interlock import (
     Unit,
 )
 from interlock.assemble import _wired
+from interlock.store.postgres import PostgresStore
 from interlock.store.sqlite import SqliteStore
 from interlock.store.writer import CommitObserver
 from tests.crash.judge import LOOK_UPS, Judge, JudgedWorld
@@ -33,6 +34,8 @@ from tests.simulation.people import ALICE, APPROVERS, KEYS, TENANT, policies
 from tests.simulation.world import TOOLS, Stage
 
 ACTS = 26
+ADDRESS = "store.url"
+LEASE_S = 1.5
 LIMITS = Limits(
     (
         Limit(ScopeKind.TENANT, Unit.COST_MICROS, 1_000_000),
@@ -72,10 +75,20 @@ class PointedWorld(JudgedWorld):
             self._points.passes()
 
 
+async def _store(folder: Path, on_commit: CommitObserver | None) -> SqliteStore | PostgresStore:
+    """The store in this folder, or the one that lies where a file in it says."""
+    elsewhere = folder / ADDRESS
+    if elsewhere.exists():
+        return await PostgresStore.open(elsewhere.read_text(), chain="main", lease_s=LEASE_S, on_commit=on_commit)
+    return await SqliteStore.open(folder / "interlock.db", chain="main", on_commit=on_commit)
+
+
 @asynccontextmanager
-async def opened(folder: Path, *, on_commit: CommitObserver | None = None) -> AsyncIterator[tuple[Gate, SqliteStore]]:
+async def opened(
+    folder: Path, *, on_commit: CommitObserver | None = None
+) -> AsyncIterator[tuple[Gate, SqliteStore | PostgresStore]]:
     """A gate on the store in this folder, with what a process does when it starts and when it ends."""
-    store = await SqliteStore.open(folder / "interlock.db", chain="main", on_commit=on_commit)
+    store = await _store(folder, on_commit)
     try:
         settings = Settings(limits=LIMITS, tenant=TENANT, deadline_ms=8_000, look_ups=LOOK_UPS)
         gate = _wired(Gate, store, settings, host=Host(), keys=KEYS)

@@ -10,7 +10,9 @@ from itertools import count
 
 from interlock.core.effect import CallEvent
 from interlock.ports import Claim, Intent
+from interlock.store.postgres import PostgresStore
 from interlock.store.sqlite import SqliteStore
+from interlock.store.writer import CommitObserver
 from interlock.testing.store_values import Values
 
 
@@ -18,6 +20,13 @@ def say(*words: object) -> None:
     """One line to whoever started this process."""
     sys.stdout.write(" ".join(map(str, words)) + "\n")
     sys.stdout.flush()
+
+
+async def opened(path: str, name: str, on_commit: CommitObserver | None = None) -> SqliteStore | PostgresStore:
+    """The store of that path or address, with a lease that ends soon where it has one."""
+    if path.startswith("postgresql:"):
+        return await PostgresStore.open(path, chain=name, lease_s=1.0, on_commit=on_commit)
+    return await SqliteStore.open(path, chain=name, on_commit=on_commit)
 
 
 class Steps:
@@ -36,7 +45,7 @@ class Steps:
 
 async def hold(path: str, name: str) -> None:
     """Claim three calls and a read, then wait to be killed."""
-    store = await SqliteStore.open(path, chain=name)
+    store = await opened(path, name)
     steps = Steps(name)
     for key in ("a", "b", "c"):
         assert isinstance(await store.claim(steps.intent(key)), Claim)
@@ -47,7 +56,7 @@ async def hold(path: str, name: str) -> None:
 
 async def go_on(path: str, name: str) -> None:
     """Give a call up as unknown while work on it goes on, close the store, then wait to be killed."""
-    store = await SqliteStore.open(path, chain=name)
+    store = await opened(path, name)
     steps = Steps(name)
     claim = await store.claim(steps.intent("a"))
     assert isinstance(claim, Claim)
@@ -64,7 +73,7 @@ async def die(path: str, name: str, moment: str, op: str) -> None:
         if (when, op) == (moment, op) and op in ops:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    store = await SqliteStore.open(path, chain=name, on_commit=kill)
+    store = await opened(path, name, kill)
     steps = Steps(name)
     claim = await store.claim(steps.intent("k", limit=5))
     assert isinstance(claim, Claim)
@@ -76,7 +85,7 @@ async def die(path: str, name: str, moment: str, op: str) -> None:
 
 async def work(path: str, name: str, calls: str, limit: str) -> None:
     """Make so many calls, 8 at a time, effects and reads, under one limit that all processes share."""
-    store = await SqliteStore.open(path, chain=name)
+    store = await opened(path, name)
     steps = Steps(name)
     won = 0
 

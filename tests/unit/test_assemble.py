@@ -1,5 +1,6 @@
 """Opening a gate: everything is checked before anything can be called, and closing leaves the log signed."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,24 @@ async def test_a_policy_that_does_not_fit_stops_the_opening() -> None:
             pass
 
 
-async def test_a_store_that_is_not_there_yet_is_said_so() -> None:
-    with pytest.raises(SettingsInvalid, match="SQLite"):
+async def test_a_store_whose_driver_is_missing_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "interlock.store.postgres", None)
+    with pytest.raises(SettingsInvalid, match="psycopg"):
         async with Gate.open("postgresql://x/y"):
             pass
+
+
+async def test_a_gate_opens_on_postgresql_and_finds_its_keys_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for number in range(2):
+        async with opened(postgres_url, Shelf().tools) as gate:
+            assert (await gate.call(search(), principal=ALICE)).status.value == "ok"
+            verified = await gate.audit.verify()
+            assert isinstance(verified, Verified)
+            assert len(verified.heads) == 1
+        assert (tmp_path / "postgres.key").exists(), number
 
 
 async def test_a_closed_gate_takes_no_calls(tmp_path: Path) -> None:
