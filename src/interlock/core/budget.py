@@ -79,7 +79,8 @@ ONE_CALL = Amounts(calls=1)
 class ScopeKind(StrEnum):
     """What a limit is set on. OPERATION counts identical operations of one run; TASK sums up what a task spent.
 
-    EFFECTS counts the effects on one type of resource that cached reads read; nobody sets a limit on it.
+    VENDOR is who runs what is behind a tool. EFFECTS counts the effects on one type of resource that cached reads read;
+    nobody sets a limit on it.
     """
 
     RUN = "run"
@@ -89,6 +90,7 @@ class ScopeKind(StrEnum):
     TOOL = "tool"
     RUN_TOOL = "run_tool"
     TAG = "tag"
+    VENDOR = "vendor"
     OPERATION = "operation"
     TASK = "task"
     EFFECTS = "effects"
@@ -97,18 +99,24 @@ class ScopeKind(StrEnum):
 LIMITED = tuple(kind for kind in ScopeKind if kind is not ScopeKind.EFFECTS)
 """What a limit may be set on."""
 
+SHAREABLE = (ScopeKind.TOOL, ScopeKind.TAG, ScopeKind.VENDOR)
+"""What all tenants may have one limit on together: what they call, never who they are."""
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
     """At most `amount` of `unit` on a scope: for its lifetime (`window_s` 0) or in every window of so many seconds.
 
-    Scope and unit may be given as text. Raises `SettingsInvalid` for what there is not, and for numbers below zero.
+    Each tenant has the whole of it, unless it is `shared`: then all tenants have it together, as they have a vendor's
+    quota, and what was refused does not count. Scope and unit may be given as text. Raises `SettingsInvalid` for what
+    there is not, and for numbers below zero.
     """
 
     scope: ScopeKind
     unit: Unit
     amount: int
     window_s: int = 0
+    shared: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scope", _member(LIMITED, self.scope, part="scope"))
@@ -116,6 +124,11 @@ class Limit:
         for part, number in (("amount", self.amount), ("window_s", self.window_s)):
             if type(number) is not int or number < 0:
                 raise SettingsInvalid(f"a limit's {part} is a whole number from 0, not {number!r}")
+        shared: object = self.shared
+        if not isinstance(shared, bool) or (shared and self.scope not in SHAREABLE):
+            raise SettingsInvalid(f"a limit that all tenants share is on one of {', '.join(SHAREABLE)}")
+        if self.window_s and self.unit is Unit.CONCURRENT:
+            raise SettingsInvalid("a limit on calls at once has no window: they count while they run")
 
 
 @dataclass(frozen=True, slots=True)

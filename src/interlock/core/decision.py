@@ -77,7 +77,10 @@ class Facts:
 
 @frozen
 class Deny:
-    """Refused. `code` is told to the caller; `audited` is the code on record where the two differ."""
+    """Refused. `code` is told to the caller; `audited` is the code on record where the two differ.
+
+    `over` is the limit that stands in the way, where one does.
+    """
 
     code: Code
     message: str
@@ -87,6 +90,7 @@ class Deny:
     operation: Operation | None = None
     tool: Tool | None = None
     audited: Code | None = None
+    over: Exhausted | None = None
 
 
 @frozen
@@ -324,7 +328,7 @@ def _over_budget(facts: Facts) -> Deny | None:
         over = exhausted(reservation, usage)
         if over is None:
             continue
-        deny = _over(over, facts.as_of_us)
+        deny = over_limit(over, now_us=facts.as_of_us)
         if deny.retry_after_s is None:
             return deny
         if found is None or deny.retry_after_s > (found.retry_after_s or 0.0):
@@ -332,24 +336,23 @@ def _over_budget(facts: Facts) -> Deny | None:
     return found
 
 
-def _over(over: Exhausted, now_us: int) -> Deny:
-    limit = over.limit
-    details: dict[str, Json] = {
-        "limit": limit.amount,
-        "unit": limit.unit.value,
-        "scope": limit.scope.value,
-        "left": over.left,
-        "resets_at_us": over.resets_us,
-    }
-    named = f"{limit.amount} {limit.unit.value} per {limit.scope.value}"
+def over_limit(over: Exhausted, *, now_us: int) -> Deny:
+    """The refusal that names the limit. Of what tenants share it tells no numbers: they would be others' too."""
+    limit, resets_us = over.limit, over.resets_us
+    details: dict[str, Json] = {"unit": limit.unit.value, "scope": limit.scope.value, "resets_at_us": resets_us}
+    named = f"{limit.unit.value} of one {limit.scope.value}, which all share"
+    if not limit.shared:
+        details |= {"limit": limit.amount, "left": over.left}
+        named = f"{limit.amount} {limit.unit.value} per {limit.scope.value}"
     if limit.scope is ScopeKind.OPERATION:
-        return Deny(Code.REPEATED_CALL, f"The same operation was called too often: {named}.", details)
-    if over.resets_us is not None:
-        wait_s = max(0.0, (over.resets_us - now_us) / 1e6)
-        return Deny(Code.RATE_LIMITED, f"Rate reached: {named} in {limit.window_s} s.", details, retry_after_s=wait_s)
+        return Deny(Code.REPEATED_CALL, f"The same operation was called too often: {named}.", details, over=over)
+    if resets_us is not None:
+        wait_s = max(0.0, (resets_us - now_us) / 1e6)
+        says = f"Rate reached: {named} in {limit.window_s} s."
+        return Deny(Code.RATE_LIMITED, says, details, retry_after_s=wait_s, over=over)
     if limit.unit is Unit.CONCURRENT:
-        return Deny(Code.RATE_LIMITED, f"Too many at once: {named}.", details, retry_after_s=0.05)
-    return Deny(Code.BUDGET_EXHAUSTED, f"Budget used up: {named}.", details)
+        return Deny(Code.RATE_LIMITED, f"Too many at once: {named}.", details, retry_after_s=0.05, over=over)
+    return Deny(Code.BUDGET_EXHAUSTED, f"Budget used up: {named}.", details, over=over)
 
 
 def _no_tool(name: str) -> str:

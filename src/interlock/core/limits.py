@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from interlock.core.budget import ONE_CALL, Amounts, Limit, Limits, Reservation, ScopeKey, ScopeKind, Taken, Unit
 from interlock.core.call import Caller
 from interlock.core.frozen import frozen
-from interlock.core.tool import ToolSpec
+from interlock.core.tool import SHARED, ToolSpec
 
 Ids = Callable[[Caller, ToolSpec | None, str], tuple[str, ...]]
 """The ids that a call has in a scope of one kind, from caller, tool and digest: none where it has no such scope."""
 
 
-Group = tuple[ScopeKind, Ids, int, tuple[Limit, ...]]
-"""What shares one usage row: kind, ids, window in microseconds, limits."""
+Group = tuple[ScopeKind, Ids, int, bool, tuple[Limit, ...]]
+"""What shares one usage row: kind, ids, window in microseconds, whether all tenants share it, limits."""
 
 REMEMBERED_MAX = 4_096
 """How many callers' reservations are remembered, before all are worked out anew."""
@@ -37,7 +37,7 @@ class LimitTable:
 
     def __init__(self, groups: tuple[Group, ...]) -> None:
         self._groups = groups
-        self._windows = tuple({window_us for _, _, window_us, _ in groups if window_us})
+        self._windows = tuple({window_us for _, _, window_us, _, _ in groups if window_us})
         self._remembered: dict[tuple[object, ...], _Remembered] = {}
 
     @staticmethod
@@ -46,12 +46,16 @@ class LimitTable:
 
         What is used up for good comes before what frees up by itself: a refusal names what waiting does not change.
         """
-        found: dict[tuple[ScopeKind, int], tuple[Limit, ...]] = {(ScopeKind.RUN, 0): (), (ScopeKind.TASK, 0): ()}
+        run, task = (ScopeKind.RUN, 0, False), (ScopeKind.TASK, 0, False)
+        found: dict[tuple[ScopeKind, int, bool], tuple[Limit, ...]] = {run: (), task: ()}
         for limit in sorted(limits.limits, key=_frees_up):
-            place = (limit.scope, limit.window_s * 1_000_000)
+            place = (limit.scope, limit.window_s * 1_000_000, limit.shared)
             found[place] = (*found.get(place, ()), limit)
         return LimitTable(
-            tuple((kind, _ids(kind, limited), window_us, limited) for (kind, window_us), limited in found.items())
+            tuple(
+                (kind, _ids(kind, limited), window_us, shared, limited)
+                for (kind, window_us, shared), limited in found.items()
+            )
         )
 
     def reservations(
@@ -72,22 +76,31 @@ class LimitTable:
         return taken
 
     def _taken(self, caller: Caller, spec: ToolSpec | None, *, digest: str, now_us: int, counted: bool) -> Taken:
-        amounts = ONE_CALL if spec is None else _amounts(spec, 0 if counted else 1)
-        tenant = caller.principal.tenant
-        return Taken.of(
-            Reservation(ScopeKey(tenant, kind, name, now_us - now_us % window_us if window_us else 0), amounts, limits)
-            for kind, ids, window_us, limits in self._groups
-            for name in ids(caller, spec, digest)
-        )
+        found: dict[ScopeKey, tuple[Amounts, tuple[Limit, ...]]] = {}
+        for kind, ids, window_us, shared, limits in self._groups:
+            start_us = now_us - now_us % window_us if window_us else 0
+            amounts = ONE_CALL if spec is None else _amounts(spec, 0 if counted and not shared else 1)
+            for name in ids(caller, spec, digest):
+                scope = _scope(kind, name, caller, spec=spec if shared else None)._replace(window_us=start_us)
+                # Windows of two lengths that start together count the same, in one row.
+                found[scope] = (amounts, (*found.get(scope, (amounts, ()))[1], *limits))
+        return Taken.of(Reservation(scope, *taken) for scope, taken in found.items())
 
 
 def charges(reservations: tuple[Reservation, ...]) -> tuple[Reservation, ...]:
-    """What a proposal that never ran is charged: itself, and nothing else."""
+    """What a proposal that never ran is charged: itself, and nothing of what tenants share, which it never reached."""
     return tuple(
         Reservation(each.scope, Amounts(calls=each.amounts.calls))
         for each in reservations
-        if each.scope.kind is not ScopeKind.EFFECTS
+        if each.scope.kind is not ScopeKind.EFFECTS and each.scope.tenant != SHARED
     )
+
+
+def _scope(kind: ScopeKind, name: str, caller: Caller, *, spec: ToolSpec | None) -> ScopeKey:
+    """The row of its tenant; with a `spec`, the row of all tenants, unless the tool is one tenant's own."""
+    if spec is None:
+        return ScopeKey(caller.principal.tenant, kind, name)
+    return ScopeKey(SHARED, kind, name if spec.tenant == SHARED else f"{spec.tenant}\x1f{name}")
 
 
 def _amounts(spec: ToolSpec, calls: int) -> Amounts:
@@ -116,6 +129,7 @@ _IDS: Mapping[ScopeKind, Ids] = {
     ScopeKind.TASK: lambda caller, spec, digest: () if caller.task is None else (caller.task,),
     ScopeKind.TOOL: lambda caller, spec, digest: () if spec is None else (spec.name,),
     ScopeKind.TAG: lambda caller, spec, digest: () if spec is None else spec.cost.tags,
+    ScopeKind.VENDOR: lambda caller, spec, digest: () if spec is None or not spec.vendor.name else (spec.vendor.name,),
     ScopeKind.RUN_TOOL: lambda caller, spec, digest: (
         () if caller.run is None or spec is None else (f"{caller.run}\x1f{spec.name}",)
     ),

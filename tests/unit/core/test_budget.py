@@ -154,6 +154,9 @@ def test_scope_and_unit_may_be_given_as_text() -> None:
         (("tool", "calls", -1), "amount is a whole number from 0"),
         (("tool", "calls", True), "amount is a whole number from 0"),
         (("tool", "calls", 3, 1.5), "window_s is a whole number from 0"),
+        (("tool", "concurrent", 3, 60), "a limit on calls at once has no window"),
+        (("tool", "calls", 3, 0, 1), "that all tenants share is on one of tool, tag, vendor"),
+        (("principal", "calls", 3, 0, True), "that all tenants share is on one of tool, tag, vendor"),
     ],
 )
 def test_a_limit_that_cannot_hold_is_refused_where_it_is_written(given: tuple[Any, ...], says: str) -> None:

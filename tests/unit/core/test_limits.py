@@ -7,6 +7,7 @@ import pytest
 from interlock.core.budget import (
     LIMITED,
     NOTHING,
+    SHAREABLE,
     Amounts,
     Limit,
     Limits,
@@ -18,12 +19,13 @@ from interlock.core.budget import (
     exhausted,
 )
 from interlock.core.call import Caller, Origin
+from interlock.core.decision import over_limit
 from interlock.core.limits import LimitTable, charges
-from interlock.core.tool import Cost
+from interlock.core.tool import SHARED, Cost, Vendor
 from tests.unit.core.call_cases import ALICE, NOW_US, spec
 
 FULL = Caller(ALICE, run="r1", task="t1", origin=Origin(agent="writer"))
-SAVE = spec(cost=Cost(70, tags=("research", "ai")))
+SAVE = spec(cost=Cost(70, tags=("research", "ai")), vendor=Vendor("cloud"))
 IDS = {
     ScopeKind.RUN: ["r1"],
     ScopeKind.AGENT: ["writer"],
@@ -32,6 +34,7 @@ IDS = {
     ScopeKind.TOOL: ["save_draft"],
     ScopeKind.RUN_TOOL: ["r1\x1fsave_draft"],
     ScopeKind.TAG: ["research", "ai"],
+    ScopeKind.VENDOR: ["cloud"],
     ScopeKind.OPERATION: ["r1\x1fd1"],
     ScopeKind.TASK: ["t1"],
 }
@@ -77,10 +80,54 @@ def test_a_scope_that_a_call_has_not_does_not_hold_it(kind: ScopeKind, caller: C
     assert met(kind, caller) == []
 
 
-@pytest.mark.parametrize("kind", [ScopeKind.TOOL, ScopeKind.RUN_TOOL, ScopeKind.TAG])
+@pytest.mark.parametrize("kind", [ScopeKind.TOOL, ScopeKind.RUN_TOOL, ScopeKind.TAG, ScopeKind.VENDOR])
 def test_a_name_that_is_no_tool_has_no_scope_of_a_tool(kind: ScopeKind) -> None:
     assert met(kind, known=False) == []
     assert met(ScopeKind.OPERATION, digest="") == []
+
+
+def test_a_tool_without_a_vendor_has_no_scope_of_one() -> None:
+    taken = table(Limit(ScopeKind.VENDOR, Unit.CALLS, 1)).reservations(FULL, spec())
+    assert [each for each in taken if each.limits] == []
+
+
+@pytest.mark.requirement("BUD-1")
+@pytest.mark.parametrize("kind", SHAREABLE)
+def test_what_tenants_share_is_counted_in_one_row(kind: ScopeKind) -> None:
+    together = table(Limit(kind, Unit.CALLS, 1, shared=True), Limit(kind, Unit.CALLS, 2))
+    other = replace(FULL, principal=replace(ALICE, tenant="other"))
+    for caller in (FULL, other):
+        found = [(each.scope.tenant, each.scope.id) for each in together.reservations(caller, SAVE) if each.limits]
+        whose = (SHARED, caller.principal.tenant)
+        assert found == [(tenant, name) for tenant in whose for name in IDS[kind]]
+
+
+@pytest.mark.requirement("BUD-1")
+@pytest.mark.parametrize("kind", SHAREABLE)
+def test_a_tool_of_one_tenant_takes_nothing_of_what_others_share(kind: ScopeKind) -> None:
+    own = replace(SAVE, tenant="acme")
+    taken = table(Limit(kind, Unit.CALLS, 1, shared=True)).reservations(FULL, own)
+    assert [each.scope.id for each in taken if each.limits] == [f"acme\x1f{name}" for name in IDS[kind]]
+
+
+@pytest.mark.requirement("BUD-1")
+@pytest.mark.parametrize(("unit", "window_s"), [(Unit.CALLS, 60), (Unit.CONCURRENT, 0), (Unit.COST_MICROS, 0)])
+def test_of_a_limit_that_tenants_share_no_numbers_are_told(unit: Unit, window_s: int) -> None:
+    limit = Limit(ScopeKind.VENDOR, unit, 7_531, window_s, shared=True)
+    taken = Reservation(ScopeKey(SHARED, ScopeKind.VENDOR, "cloud"), Amounts(0, 1, 0, 1, 1, 1), (limit,))
+    over = exhausted(taken, Usage(Amounts(*[7_000] * 6), Amounts(*[642] * 6)))
+    assert over is not None
+    deny = over_limit(over, now_us=0)
+    assert deny.details.keys() == {"unit", "scope", "resets_at_us"}
+    assert not any(number in f"{deny.message} {deny.details}" for number in ("7531", "7000", "642"))
+
+
+@pytest.mark.requirement("BUD-1")
+def test_what_was_refused_takes_nothing_of_what_tenants_share_and_what_was_asked_counts_when_it_runs() -> None:
+    vendor = table(Limit(ScopeKind.VENDOR, Unit.CALLS, 1, shared=True))
+    assert [each.scope.kind for each in charges(vendor.reservations(FULL, SAVE))] == [ScopeKind.RUN]
+    resumed = vendor.reservations(FULL, SAVE, counted=True)
+    assert {each.scope.kind: each.amounts.calls for each in resumed} == {ScopeKind.RUN: 0, ScopeKind.VENDOR: 1}
 
 
 @pytest.mark.requirement("BUD-1")
@@ -118,6 +165,19 @@ def test_a_rate_window_starts_anew_at_its_length(at_us: int, window_us: int) -> 
     rate = Limit(ScopeKind.TENANT, Unit.CALLS, 2, window_s=60)
     taken = table(rate).reservations(FULL, SAVE, now_us=at_us)
     assert [each.scope.window_us for each in taken if each.limits] == [window_us]
+
+
+@pytest.mark.requirement("BUD-1")
+def test_windows_that_start_together_count_a_call_once() -> None:
+    minute, hour = Limit(ScopeKind.TENANT, Unit.CALLS, 10, 60), Limit(ScopeKind.TENANT, Unit.CALLS, 100, 3_600)
+    starts = 3_600_000_000 * 7
+    first = [each for each in table(minute, hour).reservations(FULL, SAVE, now_us=starts) if each.limits]
+    assert [(each.scope.window_us, each.amounts.calls, each.limits) for each in first] == [(starts, 1, (minute, hour))]
+    later = [each for each in table(minute, hour).reservations(FULL, SAVE, now_us=starts + 60_000_000) if each.limits]
+    assert [(each.scope.window_us, each.limits) for each in later] == [
+        (starts + 60_000_000, (minute,)),
+        (starts, (hour,)),
+    ]
 
 
 def test_what_is_remembered_of_one_window_is_not_taken_in_the_next() -> None:

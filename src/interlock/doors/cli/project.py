@@ -24,10 +24,15 @@ _TABLES: Final[Mapping[str, _Fields]] = {
     "interlock": {"store": str, "tools": list, "policies": str, "environment": str},
     "operator": {"id": str, "tenant": str, "groups": list},
     "people": {"id": str, "groups": list},
-    "limits": {"scope": str, "unit": str, "amount": int, "window_s": int},
+    "limits": {"scope": str, "unit": str, "amount": int, "window_s": int, "shared": bool},
 }
 _MANY: Final = frozenset({"people", "limits"})
-_WORDS: Final[Mapping[type, str]] = {str: "text", int: "a whole number", list: "a list of texts"}
+_WORDS: Final[Mapping[type, str]] = {
+    str: "text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list of texts",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +171,8 @@ def _limit(table: Mapping[str, object]) -> Limit:
     amount, window_s = table.get("amount"), table.get("window_s", 0)
     if not isinstance(amount, int) or not isinstance(window_s, int) or amount < 0 or window_s < 0:
         raise SettingsInvalid(f"{FILE}: [[limits]] needs an amount of zero or more, and no negative window_s")
-    return Limit(_one_of(ScopeKind, table, "scope"), _one_of(Unit, table, "unit"), amount, window_s)
+    scope, unit = _one_of(ScopeKind, table, "scope"), _one_of(Unit, table, "unit")
+    return Limit(scope, unit, amount, window_s, shared=bool(table.get("shared", False)))
 
 
 def _one_of(kind: type[_Word], table: Mapping[str, object], name: str) -> _Word:

@@ -76,6 +76,11 @@ def test_a_store_in_memory_is_no_path() -> None:
         (f"{OPERATOR}[[limits]]\nscope='run'\nunit='calls'", "needs an amount"),
         (f"{OPERATOR}[[limits]]\nscope='run'\nunit='calls'\namount=-1", "needs an amount of zero or more"),
         (f"{OPERATOR}[[limits]]\nscope='run'\nunit='calls'\namount=true", "amount in ..limits.. is a whole number"),
+        (
+            f"{OPERATOR}[[limits]]\nscope='run'\nunit='calls'\namount=1\nshared=1",
+            "shared in ..limits.. is true or false",
+        ),
+        (f"{OPERATOR}[[limits]]\nscope='run'\nunit='calls'\namount=1\nshared=true", "on one of tool, tag, vendor"),
         (f"{OPERATOR}[[limits]]\nscope='runs'\nunit='calls'\namount=1", "scope is run, agent"),
         (f"{OPERATOR}[[limits]]\nscope='run'\nunit='call'\namount=1", "unit is rounds, calls"),
         ("[", "is no TOML"),
