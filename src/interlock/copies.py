@@ -14,7 +14,7 @@ from interlock.assemble import PLAIN, Gate, Host
 from interlock.core.audit_log import LogReading, Verified
 from interlock.core.call import Principal
 from interlock.core.chain import Break
-from interlock.core.errors import BackupInvalid, KeyInvalid, StoreError
+from interlock.core.errors import BackupInvalid, KeyInvalid, SettingsInvalid, StoreError
 from interlock.core.frozen import frozen
 from interlock.core.journal import EventKind
 from interlock.core.key_mark import key_mark
@@ -147,6 +147,34 @@ async def move_store(source: Path, to: Path, *, by: Principal, host: Host = PLAI
     record = {"subject": "store", "from": str(source), "to": str(made.path)}
     await _record(made.path, EventKind.STORE_MOVED, record, by=by, host=_same(host, trust))
     return made
+
+
+async def move_store_to_postgres(
+    source: Path, url: str, *, by: Principal, host: Host = PLAIN, tell: Tell = untold
+) -> Verified:
+    """The same into an empty PostgreSQL database; what its log, proved there, was shown to hold.
+
+    The key file belongs into the working directory of the processes that open it, under the database's name. Raises
+    what `move_store` does; where the commit is not answered, the same call again says whether everything has arrived.
+    """
+    try:
+        from interlock.store.move_postgres import make_tables, move_to_postgres
+        from interlock.store.postgres_line import shown
+    except ModuleNotFoundError as missing:
+        raise SettingsInvalid("a PostgreSQL store needs psycopg: pip install 'interlock[postgres]'") from missing
+
+    only_operators(by, "Moving", tenants={SHARED}, home=by.tenant)
+    trust, now_us = _trust(host, source), SystemClock().now_us()
+    await make_tables(url)
+    await asyncio.to_thread(move_to_postgres, source, url, at_us=now_us, tell=tell)
+    settings = Settings(tenant=by.tenant, publish=Publish.NOTHING)
+    async with Gate.open(url, settings=settings, host=_same(host, trust)) as gate:
+        record = {"subject": "store", "from": str(source), "to": shown(url)}
+        await gate.audit.act(EventKind.STORE_MOVED, record, by=by)
+        proved = await gate.audit.verify()
+    if isinstance(proved, Break):
+        raise BackupInvalid(f"everything was moved, and the log does not hold there: {proved.sentence}")
+    return proved
 
 
 async def _made(to: Path, fill: Fill, *, of: Path, host: Host, by: Principal) -> Restored:

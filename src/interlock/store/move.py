@@ -27,15 +27,22 @@ Check = Callable[[Path], None]
 def move(source: Path, target: Path, *, at_us: int, check: Check, tell: Tell = untold) -> tuple[Placed, Whole]:
     """Move a store to a new file. Raises `StoreError`, or what `check` raises, and leaves it where it was then."""
     target = target.absolute()
-    with draft_of(target) as draft, nobody_else(source), closing(Db(source, seal=NoSeal())) as db:
-        prepare(db)
-        if moved_to(db) != str(target):
-            refuse_moved(db)
+    with draft_of(target) as draft, still_here(source, destination=str(target)) as db:
         with db.one_moment():
             whole = load(lines_of(db.connection, tell=tell), draft)
         check(draft)
         with leaving(db, destination=str(target), at_us=at_us):
             return placed(draft, target), whole
+
+
+@contextmanager
+def still_here(source: Path, *, destination: str) -> Iterator[Db]:
+    """A store that nobody else has open, and that has not gone elsewhere than where it is to go now."""
+    with nobody_else(source), closing(Db(source, seal=NoSeal())) as db:
+        prepare(db)
+        if moved_to(db) != destination:
+            refuse_moved(db)
+        yield db
 
 
 @contextmanager

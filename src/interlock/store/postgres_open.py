@@ -45,7 +45,8 @@ async def migrate(line: Line) -> None:
 async def move_in(line: Line, *, chain: str, seal: Seal, lease_s: float) -> Desk:
     """Be an owner that nobody was before, and write the first chain of this name that no owner at work writes."""
     try:
-        await line.trip(("begin", ()), ("enter", ()), ("sweep_owners", ()))
+        *_, branches = await line.trip(("begin", ()), ("enter", ()), ("sweep_owners", ()), ("select_branch", ()))
+        chain = "~".join([chain, *(branch for (branch,) in branches)])
         for number in count(1):
             name = chain if number == 1 else f"{chain}.{number}"
             ((taken,),) = (await line.trip(("select_chain_is_taken", (name,))))[0]
