@@ -190,6 +190,12 @@ async def twenty_megabytes(exchange: Exchange) -> None:
     await exchange.send(*[CHUNK] * 320)
 
 
+async def twenty_megabytes_of_bytes(exchange: Exchange) -> None:
+    exchange.upstream.commit(exchange.request)
+    await exchange.send(b"HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\nContent-Length: 20971520\r\n\r\n")
+    await exchange.send(*[CHUNK] * 320)
+
+
 async def bomb(exchange: Exchange) -> None:
     exchange.upstream.commit(exchange.request)
     await exchange.answer(200, BOMB, content_encoding="gzip", content_type="text/plain")

@@ -271,7 +271,7 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
             redactor=redactor, threads=Threads(threads_max=settings.threads_max), spools=spools
         ),
         "sandbox": lambda: _sandbox(redactor),
-        "http": lambda: _http(settings, host, clock=clock),
+        "http": lambda: _http(settings, host, redactor=redactor, spools=spools),
     })  # fmt: skip
     world = World(
         calls=store,
@@ -298,11 +298,12 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
     return kind(world, settings, views=views, records=records, runners=runners)
 
 
-def _http(settings: Settings, host: Host, *, clock: Clock) -> CodeRunner:
+def _http(settings: Settings, host: Host, *, redactor: Redactor, spools: Spools) -> CodeRunner:
+    from interlock.runners.egress import GuardedNetwork
     from interlock.runners.http import HttpRunner
 
-    allowed = read_allowed(settings.egress_allow)
-    return HttpRunner(clock=clock, allowed=allowed, resolver=host.resolver, tls=host.tls)
+    network = GuardedNetwork(resolver=host.resolver, allowed=read_allowed(settings.egress_allow))
+    return HttpRunner(clock=spools.clock, network=network, tls=host.tls, redactor=redactor, spools=spools)
 
 
 def _sandbox(redactor: Redactor) -> SandboxRunner:

@@ -32,7 +32,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
     "answers a byte at a time": server.slow_body,
     "answers no HTTP": server.garbage,
     "answers with endless headers": server.endless_head,
-    "answers 20 MB": server.twenty_megabytes,
+    "answers 20 MB": server.twenty_megabytes_of_bytes,
     "answers a gzip bomb": server.bomb,
     "answers broken JSON": status(200, commits=True, body=b"{", content_type="application/json"),
     "500 after it did it": status(500, commits=True),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from interlock import Host, Principal, Settings, ToolCall
+from interlock.core.artifact import Page
 from interlock.core.http_template import Credential, CredentialPlace, HttpError
 from interlock.core.observation import Observation, Status
 from interlock.core.tool import RetryRule
@@ -199,16 +200,39 @@ async def test_a_status_that_proves_that_nothing_happened_frees_the_operation() 
 
 
 @pytest.mark.requirement("OBS-4")
-async def test_twenty_megabytes_are_told_by_their_beginning_and_their_size() -> None:
-    async with upstream(server.twenty_megabytes) as found:
-        tool = declared(found.origin, "read", output_bytes_max=65_536)
-        async with opened(":memory:", [tool], ALL, egress_allow=LOOPBACK) as gate:
-            seen = await gate.call(act(), principal=ALICE)
+async def test_a_long_text_is_told_by_its_beginning_and_its_size_and_kept_whole() -> None:
+    secret = "s3cret-token-of-acme"
+
+    async def long_text(exchange: Exchange) -> None:
+        await exchange.answer(200, b"line\n" * 30_000 + secret.encode() + b"\nend", content_type="text/plain")
+
+    async with upstream(in_turn(server.twenty_megabytes, long_text)) as found:
+        tool = declared(found.origin, "read", output_bytes_max=65_536, credentials=[Credential("token")])
+        host = Host(secrets=Vault())
+        async with opened(":memory:", [tool], ALL, host=host, egress_allow=LOOPBACK) as gate:
+            seen, other = [await gate.call(act(each), principal=ALICE) for each in "12"]
+            assert other.handle is not None
+            end = await gate.results.read(other.handle, by=ALICE, offset=150_000)
     assert isinstance(seen.data, dict)
-    assert (seen.data["truncated"], seen.data["bytes"]) == (True, 20_971_520)
+    assert (seen.data["truncated"], seen.truncated) == (True, 20_971_520)
     assert seen.data_json is not None
     assert len(seen.data_json) <= 65_536
-    assert found.sent < 15_000_000
+    assert isinstance(end, Page)
+    assert end.text.endswith("end")
+    assert secret not in end.text
+
+
+@pytest.mark.requirement("OBS-4")
+async def test_bytes_are_kept_whole_beside_what_they_are() -> None:
+    image = b"\x89PNG" + bytes(range(256)) * 10
+    async with upstream(status(200, body=image, content_type="image/png")) as found:
+        tool = declared(found.origin, "read")
+        async with opened(":memory:", [tool], ALL, egress_allow=LOOPBACK) as gate:
+            seen = await gate.call(act(), principal=ALICE)
+            assert isinstance(seen.data, dict)
+            assert (seen.data["media_type"], seen.data["size_bytes"]) == ("image/png", len(image))
+            assert seen.handle is not None
+            assert await gate.results.raw(seen.handle, by=ALICE) == image
 
 
 async def test_opening_a_gate_without_http_tools_loads_no_http() -> None:

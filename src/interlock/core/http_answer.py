@@ -8,7 +8,7 @@ from typing import NoReturn
 from interlock.core.canonical import Json, canonical, sha256_hex
 from interlock.core.frozen import frozen
 from interlock.core.http_template import HttpCode
-from interlock.core.outcome import Failed, Outcome, Succeeded
+from interlock.core.outcome import Failed, Outcome, Produced, Succeeded, Whole
 from interlock.core.refusals import Code
 from interlock.core.retry import http_date_s, parse_retry_after
 from interlock.core.tool import ToolSpec
@@ -24,7 +24,8 @@ _UNREADABLE = "It was executed, but its result cannot be shown: "
 class Answer:
     """An answer whose head, and as much of its body as the tool's limit lets through, has been read.
 
-    `size` is the whole size of the body where it is known; `is_whole` says whether `data` is all of it.
+    `size` is the whole size of the body where it is known; `is_whole` says whether `data` is all of it, and
+    `whole` where all of it was kept.
     """
 
     status: int
@@ -35,6 +36,7 @@ class Answer:
     is_readable: bool = True
     retry_after: str = ""
     date: str = ""
+    whole: Whole | None = None
 
 
 def outcome_of(answer: Answer, *, spec: ToolSpec, code: HttpCode, now_us: int) -> Outcome:
@@ -66,9 +68,11 @@ def found_of(answer: Answer, *, spec: ToolSpec, code: HttpCode) -> Outcome | Non
 
 
 def result_of(answer: Answer, *, limit: int) -> Outcome:
-    """The body as a result: JSON read strictly, text, or a summary of bytes that are neither."""
+    """The body as a result: JSON read strictly, text, or bytes that are neither, to be kept beside what they are."""
     if not answer.is_readable:
         return Failed(Code.OUTPUT_INVALID, f"{_UNREADABLE}it is compressed in a way that cannot be read.")
+    if answer.whole is not None:
+        return Succeeded(canonical(answer.data.decode("utf-8", "replace")), Produced(whole=answer.whole))
     if not answer.is_whole:
         return Succeeded(_beginning(answer, limit=limit))
     if not answer.data:
@@ -77,11 +81,21 @@ def result_of(answer: Answer, *, limit: int) -> Outcome:
     kind = kind.strip().lower()
     if kind == "application/json" or kind.endswith("+json"):
         return _json_result(answer.data)
-    text = _text(answer.data, parameters) if kind.startswith("text/") or kind in _TEXTS else None
-    return Succeeded(canonical(_summary(answer, kind) if text is None else text))
+    text = _text(answer.data, parameters) if is_text(kind) else None
+    return _binary(answer.data, kind) if text is None else Succeeded(canonical(text))
 
 
-_TEXTS = frozenset({"application/xml", "application/yaml", "application/x-ndjson", "application/javascript"})
+def is_text(media_type: str) -> bool:
+    """Whether bodies of this type are read as text, JSON included."""
+    kind = media_type.partition(";")[0].strip().lower()
+    return kind.startswith("text/") or kind in _TEXTS or kind.endswith(("+json", "+xml"))
+
+
+_TEXTS = frozenset(
+    """
+    application/json application/xml application/yaml application/x-ndjson application/javascript
+    """.split()
+)
 
 
 def _json_result(data: bytes) -> Outcome:
@@ -108,13 +122,15 @@ _CHARSETS = frozenset(
 )
 
 
-def _summary(answer: Answer, kind: str) -> dict[str, Json]:
-    return {"media_type": kind[:128], "bytes": len(answer.data), "sha256": sha256_hex(answer.data)}
+def _binary(data: bytes, kind: str) -> Succeeded:
+    kind = kind[:128] or "application/octet-stream"
+    shown: dict[str, Json] = {"media_type": kind, "size_bytes": len(data), "sha256": sha256_hex(data)}
+    return Succeeded(canonical(shown), Produced(whole=Whole(kind, len(data), data)))
 
 
 def _beginning(answer: Answer, *, limit: int) -> bytes:
     """What is known of a body over the limit, within the limit: that it was cut, its whole size, and how it begins."""
-    head = answer.data.decode("utf-8", "replace")
+    head = answer.data.decode("utf-8", "replace") if is_text(answer.media_type) else ""
     shown = _cut(answer, head)
     while len(shown) > limit and head:
         head = head[: len(head) - max(1, (len(shown) - limit) // 6)]
@@ -124,7 +140,7 @@ def _beginning(answer: Answer, *, limit: int) -> bytes:
 
 def _cut(answer: Answer, head: str) -> bytes:
     kind = answer.media_type.partition(";")[0].strip()[:128]
-    return canonical({"truncated": True, "bytes": answer.size, "media_type": kind, "head": head})
+    return canonical({"truncated": True, "size_bytes": answer.size, "media_type": kind, "head": head})
 
 
 def _wait_s(answer: Answer, *, now_us: int) -> float | None:

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 import httpcore
 
-from interlock.core.http_address import Allowed, is_allowed
+from interlock.core.http_address import NOTHING_PRIVATE, Allowed, is_allowed
 
 
 class Resolver(Protocol):
@@ -38,10 +38,10 @@ class SystemResolver:
 
 
 class GuardedNetwork(httpcore.AsyncNetworkBackend):
-    """The network as HTTP tools have it."""
+    """The network as HTTP tools have it: public addresses, and those that are `allowed` besides."""
 
-    def __init__(self, *, resolver: Resolver, allowed: Allowed) -> None:
-        self._resolver = resolver
+    def __init__(self, *, resolver: Resolver | None = None, allowed: Allowed = NOTHING_PRIVATE) -> None:
+        self._resolver = resolver or SystemResolver()
         self._allowed = allowed
         self._network = httpcore.AnyIOBackend()
 

@@ -9,22 +9,24 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
+from functools import partial
 
 from interlock.core.errors import SpecInvalid
 from interlock.core.faults import TIMED_OUT
-from interlock.core.http_address import NOTHING_PRIVATE, Allowed
 from interlock.core.http_answer import Answer, found_of, outcome_of
 from interlock.core.http_build import Filling, Request, Unbuildable, build
 from interlock.core.http_template import HttpCode, Template
 from interlock.core.http_trace import traceparent
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome
+from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Clock, Invocation
-from interlock.runners.egress import GuardedNetwork, Resolver, SystemResolver
+from interlock.runners.egress import GuardedNetwork
 from interlock.runners.http_exchange import Exchanges, NoAnswer, Progress, Terms
+from interlock.runners.spool import Spool, Spools
 
 LOG = logging.getLogger("interlock.tools")
 
@@ -34,19 +36,23 @@ _NOT_SENT = Failed(Code.TOOL_UNAVAILABLE, "It could not be reached in time.", re
 class HttpRunner:
     """Sends the requests of tools that are bound to it, by the digest of the spec that they were declared for.
 
-    `allowed` is what may be reached beside public addresses; `tls` replaces the certificates that the system trusts.
+    `spools` keeps texts that are over a tool's limit, cleaned by `redactor`, which is told the call's credentials.
+    `network` is what they may reach: by default public addresses. `tls` replaces the certificates that are trusted.
     """
 
     def __init__(
         self,
         *,
         clock: Clock,
-        allowed: Allowed = NOTHING_PRIVATE,
-        resolver: Resolver | None = None,
+        network: GuardedNetwork | None = None,
         tls: ssl.SSLContext | None = None,
+        redactor: Redactor | None = None,
+        spools: Spools | None = None,
     ) -> None:
         self._clock = clock
-        self._network = GuardedNetwork(resolver=resolver or SystemResolver(), allowed=allowed)
+        self._redactor = redactor or Redactor()
+        self._spools = spools
+        self._network = network or GuardedNetwork()
         self._tls = tls
         self._exchanges: Exchanges | None = None
         self._bound: dict[str, HttpCode] = {}
@@ -113,8 +119,15 @@ class HttpRunner:
             code.connect_timeout_ms / 1_000,
             code.read_timeout_ms / 1_000,
             is_read or not spec.effect.is_effect,
+            None if self._spools is None else partial(self._spool, self._spools, invocation),
         )
         return await self._exchanges.send(request, terms=terms, progress=progress)
+
+    def _spool(self, spools: Spools, invocation: Invocation) -> Spool:
+        operation = invocation.operation
+        redactor = self._redactor.with_secrets(invocation.secrets.values())
+        tenant, shown_max = operation.caller.principal.tenant, operation.spec.output_bytes_max
+        return spools.open(tenant, redactor=redactor, shown_max=shown_max)
 
 
 def _filling(invocation: Invocation, code: HttpCode, *, of: Template | None = None) -> Filling:

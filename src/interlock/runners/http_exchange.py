@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urljoin
@@ -13,11 +13,12 @@ import httpcore
 
 from interlock.core.errors import SpecInvalid
 from interlock.core.frozen import frozen
-from interlock.core.http_answer import Answer
+from interlock.core.http_answer import Answer, is_text
 from interlock.core.http_build import Request
 from interlock.core.http_template import read_url
 from interlock.runners.egress import EgressRefused
 from interlock.runners.http_body import read_body
+from interlock.runners.spool import Spool
 
 REDIRECTS_MAX = 5
 CONNECTIONS_MAX = 100
@@ -39,12 +40,16 @@ class NoAnswer:
 
 @frozen
 class Terms:
-    """How one exchange is done: the limit of the answer, the waits, and whether it may be redirected or kept alive."""
+    """How one exchange is done: the limit of the answer, the waits, and whether it may be redirected or kept alive.
+
+    `spool` opens a place for a text that is over the limit.
+    """
 
     limit: int
     connect_s: float
     read_s: float
     is_read: bool
+    spool: Callable[[], Spool] | None = None
 
 
 @dataclass(slots=True)
@@ -123,7 +128,7 @@ class Exchanges:
                 and head.get("location")
             ):
                 return _Moved(head.get("location"))
-            return await _answer(response, head, limit=terms.limit)
+            return await _answer(response, head, terms=terms)
 
 
 _HAS_BODY = frozenset({"POST", "PUT", "PATCH"})
@@ -170,9 +175,11 @@ class _Head:
         return int(text) if is_plain and text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
-async def _answer(response: httpcore.Response, head: _Head, *, limit: int) -> Answer:
+async def _answer(response: httpcore.Response, head: _Head, *, terms: Terms) -> Answer:
     encoding = head.get("content-encoding").strip().lower()
-    taken = await read_body(response.aiter_stream(), encoding=encoding, limit=limit)
+    is_kept = terms.spool is not None and 200 <= response.status < 300 and _is_utf8(head.get("content-type"))
+    spool = terms.spool() if terms.spool is not None and is_kept else None
+    taken = await read_body(response.aiter_stream(), encoding=encoding, limit=terms.limit, spool=spool)
     return Answer(
         response.status,
         taken.data,
@@ -182,7 +189,13 @@ async def _answer(response: httpcore.Response, head: _Head, *, limit: int) -> An
         taken.is_readable,
         head.get("retry-after"),
         head.get("date"),
+        taken.whole,
     )
+
+
+def _is_utf8(media_type: str) -> bool:
+    _, _, charset = media_type.lower().partition("charset=")
+    return is_text(media_type) and charset.strip(" \"';") in ("", "utf-8", "us-ascii")
 
 
 def _url(request: Request) -> httpcore.URL:

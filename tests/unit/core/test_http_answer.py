@@ -9,7 +9,7 @@ from interlock.core.effect import Effect
 from interlock.core.faults import honest
 from interlock.core.http_answer import Answer, found_of, outcome_of, result_of
 from interlock.core.http_template import HttpCode, HttpError, Origin, Template
-from interlock.core.outcome import Failed, Succeeded, Unknown
+from interlock.core.outcome import Failed, Produced, Succeeded, Unknown, Whole
 from interlock.core.refusals import Code
 from interlock.core.retry import RETRY_AFTER_MAX_S
 from interlock.core.tool import Document, Entrypoint, ToolSpec
@@ -81,9 +81,7 @@ def test_a_declared_status_is_an_error_of_the_contract() -> None:
         ("9" * 40, "", RETRY_AFTER_MAX_S),
     ],
 )
-def test_a_wait_is_measured_on_the_servers_clock_and_bounded(
-    retry_after: str, date: str, wait_s: float | None
-) -> None:
+def test_a_wait_is_measured_on_the_servers_clock_and_bounded(retry_after: str, date: str, wait_s: float | None) -> None:
     found = outcome(Answer(503, retry_after=retry_after, date=date))
     assert isinstance(found, Failed)
     assert found.retry_after_s == wait_s
@@ -106,7 +104,7 @@ def test_text_is_text_and_bytes_are_named_by_their_digest() -> None:
     assert data("订单".encode("gb18030"), 'text/plain; charset="GB18030"') == "订单"
     binary = data(b"\x89PNG\xff", "image/png")
     assert isinstance(binary, dict)
-    assert (binary["media_type"], binary["bytes"], len(str(binary["sha256"]))) == ("image/png", 5, 64)
+    assert (binary["media_type"], binary["size_bytes"], len(str(binary["sha256"]))) == ("image/png", 5, 64)
     assert isinstance(data(b"\xff\xfe\xff", "text/plain"), dict)
 
 
@@ -118,11 +116,24 @@ def test_what_is_over_the_limit_is_its_beginning_within_the_limit_with_the_whole
         assert isinstance(found, Succeeded)
         assert len(found.data) <= limit
         said = json.loads(found.data)
-        assert (said["truncated"], said["bytes"]) == (True, 20_000_000)
+        assert (said["truncated"], said["size_bytes"]) == (True, 20_000_000)
         assert said["head"]
 
 
-@pytest.mark.requirement("EXEC-3", "IDEM-3")
+@pytest.mark.requirement("OBS-4")
+def test_what_was_kept_is_referred_to_and_bytes_are_given_to_be_kept() -> None:
+    whole = Whole("text/plain", 20_000_000, handle="h-1")
+    text = result_of(Answer(200, b"begin", "text/plain", is_whole=False, whole=whole), limit=1_000)
+    assert text == Succeeded(b'"begin"', Produced(whole=whole))
+    binary = result_of(Answer(200, b"\x89PNG", "image/png"), limit=1_000)
+    assert isinstance(binary, Succeeded)
+    assert binary.produced.whole == Whole("image/png", 4, b"\x89PNG")
+    cut = result_of(Answer(200, b"\x89PNG", "image/png", size=99, is_whole=False), limit=1_000)
+    assert isinstance(cut, Succeeded)
+    assert json.loads(cut.data) == {"truncated": True, "size_bytes": 99, "media_type": "image/png", "head": ""}
+
+
+@pytest.mark.requirement("IDEM-3")
 def test_a_look_up_proves_only_what_it_declares() -> None:
     happened = found_of(Answer(200, b'{"id":1}', "application/json"), spec=SPEC, code=CODE)
     assert happened == Succeeded(b'{"id":1}')

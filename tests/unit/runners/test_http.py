@@ -15,6 +15,7 @@ from interlock.core.refusals import Code
 from interlock.declare.http import HttpTool, http_tool
 from interlock.declare.http_options import HttpLookUp
 from interlock.declare.http_request import HttpParameter
+from interlock.runners.egress import GuardedNetwork
 from interlock.runners.http import HttpRunner
 from interlock.runtime.bounded import Overdue, bounded
 from tests import http_upstream as server
@@ -42,7 +43,7 @@ async def running(
 ) -> AsyncIterator[tuple[HttpRunner, HttpTool, Upstream]]:
     async with upstream(behave) as found:
         tool = declared(found.origin, effect, **more)
-        runner = HttpRunner(clock=LoopClock(), allowed=read_allowed(["127.0.0.1"]))
+        runner = HttpRunner(clock=LoopClock(), network=GuardedNetwork(allowed=read_allowed(["127.0.0.1"])))
         runner.bind(tool.spec(), code=tool.code)
         yield runner, tool, found
         await runner.close()
@@ -103,7 +104,7 @@ async def test_a_deadline_before_the_request_went_out_proves_that_nothing_happen
             return []
 
     tool = declared("http://api.example.com")
-    runner = HttpRunner(clock=LoopClock(), resolver=Hanging([]))
+    runner = HttpRunner(clock=LoopClock(), network=GuardedNetwork(resolver=Hanging([])))
     runner.bind(tool.spec(), code=tool.code)
     invocation = invocation_of(tool, {"thing": "7"}, within_s=0.05)
     done = await bounded(runner.run(invocation), until_s=invocation.deadline_s)
@@ -138,7 +139,7 @@ async def test_a_look_up_is_a_read_with_its_own_request_and_proves_what_it_decla
                 not_happened=not_happened,
             )
             tool = declared(found.origin, reconcile=look_up)
-            runner = HttpRunner(clock=LoopClock(), allowed=read_allowed(["127.0.0.1"]))
+            runner = HttpRunner(clock=LoopClock(), network=GuardedNetwork(allowed=read_allowed(["127.0.0.1"])))
             runner.bind(tool.spec(), code=tool.code)
             outcome = await runner.reconcile(invocation_of(tool, {"thing": "7"}))
             await runner.close()

@@ -5,7 +5,10 @@ from collections.abc import AsyncIterator, Iterable
 
 import pytest
 
+from interlock.core.redaction import Redactor
 from interlock.runners.http_body import Taken, read_body
+from interlock.runners.spool import Spool
+from interlock.store.memory_artifacts import MemoryArtifacts
 
 LIMIT = 1_000
 
@@ -59,3 +62,48 @@ async def test_what_cannot_be_decoded_is_said_so(encoding: str) -> None:
 
 async def test_no_body_is_no_fault_of_its_encoding() -> None:
     assert await read(encoding="gzip") == Taken(b"")
+
+
+class Kept(MemoryArtifacts):
+    """Kept parts, in order."""
+
+    @property
+    def text(self) -> str:
+        return b"".join(data for _, (_, data) in sorted(self._parts.items())).decode()
+
+
+def spool_on(kept: Kept) -> Spool:
+    return Spool(kept, "acme", "h", 0, Redactor(("planted-secret-0123456789",)), LIMIT)
+
+
+@pytest.mark.requirement("OBS-4")
+@pytest.mark.parametrize("encoding", ["", "gzip"])
+async def test_a_text_over_the_limit_goes_on_into_the_store_redacted(encoding: str) -> None:
+    text = "".join(f"line {number} of 漢字\n" for number in range(9_000)) + "planted-secret-0123456789"
+    sent = text.encode() if not encoding else gzip.compress(text.encode(), 1)
+    kept, pieces = Kept(), [sent[at : at + 777] for at in range(0, len(sent), 777)]
+    taken = await read_body(Chunks(pieces), encoding=encoding, limit=LIMIT, spool=spool_on(kept))
+    assert (taken.data, taken.is_whole) == (text.encode()[:LIMIT], False)
+    assert taken.whole is not None
+    assert kept.text.startswith(text[:-30])
+    assert "planted" not in kept.text
+    assert taken.whole.size_bytes == len(kept.text.encode())
+
+
+@pytest.mark.requirement("OBS-4")
+async def test_nothing_is_kept_of_what_fits_and_many_bytes_of_few_characters_are_whole() -> None:
+    for text in ("x" * LIMIT, "漢" * LIMIT):
+        kept = Kept()
+        taken = await read_body(Chunks([text.encode()]), encoding="", limit=LIMIT, spool=spool_on(kept))
+        assert (taken, kept.text) == (Taken(text.encode()), "")
+
+
+@pytest.mark.requirement("OBS-4")
+async def test_neither_a_bomb_nor_what_is_longer_than_anybody_reads_is_kept() -> None:
+    bomb = Chunks([gzip.compress(b"z" * 20_000_000)])
+    taken = await read_body(bomb, encoding="gzip", limit=LIMIT, spool=spool_on(Kept()))
+    assert (taken.data, taken.is_whole, taken.whole) == (b"z" * LIMIT, False, None)
+    long = Chunks([b"y" * 1_000_000] * 200)
+    taken = await read_body(long, encoding="", limit=LIMIT, spool=spool_on(Kept()))
+    assert (taken.is_whole, taken.whole) == (False, None)
+    assert long.taken == 68
