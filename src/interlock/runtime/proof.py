@@ -6,11 +6,14 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from interlock.core.audit_entry import decode_entry
+import orjson
+
+from interlock.core.audit_entry import AuditEntry, decode_entry
 from interlock.core.audit_log import LogItem, LogReading, Verified, records_of, unlike_ends
 from interlock.core.canonical import decode
 from interlock.core.chain import Break, Damage, Head, PayloadCheck, explained, verify_payload
 from interlock.core.checkpoint import Checkpoint, Span, spans
+from interlock.core.entry import TenantKey
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord
 from interlock.runtime.records import Records
 
@@ -84,33 +87,38 @@ async def _span(log: Log, span: Span) -> AsyncIterator[Sequence[AuditRecord]]:
 
 def _altered(item: AuditRecord, records: Records) -> Break | None:
     """The break of a record whose chain is whole but beside which something is not what was recorded."""
-    wrong = next(_differences(item, records), None)
-    if wrong is None:
+    entry, key = decode_entry(item.record.body), records.key(item.tenant)
+    wrong = "body" if entry is None else _unlike(item, entry, key) or _payload_unlike(item, entry)
+    if not wrong:
         return None
     says = f"the {wrong} of this record is not what was recorded"
     return Break(Damage.EDITED, says, item.record.chain, item.record.sequence)
 
 
-def _differences(item: AuditRecord, records: Records) -> Iterator[str]:
-    """What differs of the columns and payloads that stand beside the chain, by name."""
-    entry, key = decode_entry(item.record.body), records.key(item.tenant)
-    if entry is None:
-        yield "body"
-        return
-    beside = {"kind": item.kind, "time": item.at_us, "tenant": key.mark}
-    hashed = {"kind": entry.kind, "time": entry.time_us, "tenant": entry.tenant}
-    subject = key.keyed(item.subject) if item.subject else ""
-    beside["subject"], hashed["subject"] = subject, dict(entry.ids).get("subject", "")
-    yield from (name for name, value in beside.items() if hashed[name] != value)
-    commitments = dict(entry.commitments)
-    if RECORD not in [each.name for each in item.payloads]:  # retention leaves it
-        yield RECORD
+def _unlike(item: AuditRecord, entry: AuditEntry, key: TenantKey) -> str:
+    """Which of the columns beside the chain is not what the chain hashes; empty where all are."""
+    if item.kind != entry.kind:
+        return "kind"
+    if item.at_us != entry.time_us:
+        return "time"
+    if key.mark != entry.tenant:
+        return "tenant"
+    hashed = next((value for name, value in entry.ids if name == "subject"), "")
+    return "" if hashed == (key.keyed(item.subject) if item.subject else "") else "subject"
+
+
+def _payload_unlike(item: AuditRecord, entry: AuditEntry) -> str:
+    """Which payload is not what the record committed to; empty where all are. The redacted record is always kept."""
+    commitments, has_record = dict(entry.commitments), False
     for each in item.payloads:
         committed = commitments.get(each.name, "")
         if verify_payload(committed, salt=each.salt, payload=each.data) is not PayloadCheck.MATCHES:
-            yield each.name
-        elif each.name == RECORD and _call_of(each.data) != item.call:
-            yield "call"
+            return each.name
+        if each.name == RECORD:
+            has_record = True
+            if _call_of(each.data) != item.call:
+                return "call"
+    return "" if has_record else RECORD
 
 
 def _bare(items: Sequence[AuditRecord | Checkpoint]) -> Iterator[LogItem]:
@@ -118,5 +126,8 @@ def _bare(items: Sequence[AuditRecord | Checkpoint]) -> Iterator[LogItem]:
 
 
 def _call_of(record: bytes) -> str:
-    value = decode(record)
+    try:
+        value = orjson.loads(record)
+    except orjson.JSONDecodeError:  # an integer past 64 bits
+        value = decode(record)
     return str(value.get("call_id", "")) if isinstance(value, dict) else ""
