@@ -64,6 +64,15 @@ class Restored:
     branch: str
 
 
+@frozen
+class Moved:
+    """Where everything in a store is now (no password), what its log was shown to hold there, and its key file."""
+
+    place: str
+    log: Verified
+    key: Path
+
+
 @dataclass(frozen=True, slots=True)
 class _Trust:
     """What proves a backup: its keys, who signs with them, and what opens what is sealed in it."""
@@ -151,22 +160,26 @@ async def move_store(source: Path, to: Path, *, by: Principal, host: Host = PLAI
 
 async def move_store_to_postgres(
     source: Path, url: str, *, by: Principal, host: Host = PLAIN, tell: Tell = untold
-) -> Verified:
-    """The same into an empty PostgreSQL database; what its log, proved there, was shown to hold.
+) -> Moved:
+    """The same into an empty PostgreSQL database, whose log is proved there once more.
 
-    The key file belongs into the working directory of the processes that open it, under the database's name. Raises
+    Its key file belongs into the working directory of whoever opens it, under the database's name. Raises
     what `move_store` does; where the commit is not answered, the same call again says whether everything has arrived.
     """
     try:
         from interlock.store.move_postgres import make_tables, move_to_postgres
-        from interlock.store.postgres_line import shown
+        from interlock.store.postgres_line import database_of, shown
     except ModuleNotFoundError as missing:
         raise SettingsInvalid("a PostgreSQL store needs psycopg: pip install 'interlock[postgres]'") from missing
 
     only_operators(by, "Moving", tenants={SHARED}, home=by.tenant)
     trust, now_us = _trust(host, source), SystemClock().now_us()
+
+    def check(store: Path) -> None:
+        _proved(store, trust)
+
     await make_tables(url)
-    await asyncio.to_thread(move_to_postgres, source, url, at_us=now_us, tell=tell)
+    await asyncio.to_thread(move_to_postgres, source, url, at_us=now_us, check=check, tell=tell)
     settings = Settings(tenant=by.tenant, publish=Publish.NOTHING)
     async with Gate.open(url, settings=settings, host=_same(host, trust)) as gate:
         record = {"subject": "store", "from": str(source), "to": shown(url)}
@@ -174,7 +187,7 @@ async def move_store_to_postgres(
         proved = await gate.audit.verify()
     if isinstance(proved, Break):
         raise BackupInvalid(f"everything was moved, and the log does not hold there: {proved.sentence}")
-    return proved
+    return Moved(shown(url), proved, Path(f"{database_of(url)}.key"))
 
 
 async def _made(to: Path, fill: Fill, *, of: Path, host: Host, by: Principal) -> Restored:

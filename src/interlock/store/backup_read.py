@@ -98,7 +98,8 @@ def _found(db: Db, *, schema: int) -> Found:
 def _refuse_unlike(path: Path) -> None:
     if not path.is_file():
         raise BackupInvalid(f"there is no file {path}")
-    unsaved = [each.name for each in beside(path) if each.stat().st_size]
+    # What a reader keeps beside it (-shm) says nothing; what is in a log is not in the file yet.
+    unsaved = [each.name for each in beside(path) if each.stat().st_size and not each.name.endswith("-shm")]
     if unsaved:
         raise BackupInvalid(
             f"{path} is a store in use, or one whose process was killed, with {', '.join(unsaved)} beside it: "

@@ -5,7 +5,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from interlock.core.errors import NotWritten, StoreError, StoreMoved
+from interlock.core.errors import BackupInvalid, NotWritten, StoreError, StoreMoved
 from interlock.store import move_postgres
 from interlock.store.move_postgres import make_tables, move_to_postgres
 from interlock.store.postgres_line import shown
@@ -25,6 +25,10 @@ async def stored(path: Path) -> Path:
     return path
 
 
+def holds(store: Path) -> None:
+    assert store.exists()
+
+
 @pytest.mark.requirement("SCALE-2", "AUD-2")
 async def test_it_goes_on_there_and_the_old_one_says_where(
     tmp_path: Path, postgres_url: str, postgres_stores: Opens
@@ -32,7 +36,7 @@ async def test_it_goes_on_there_and_the_old_one_says_where(
     source = await stored(tmp_path / "a.db")
     await make_tables(postgres_url)
     told = list[tuple[int, int]]()
-    whole = move_to_postgres(source, postgres_url, at_us=1, tell=lambda *each: told.append(each))
+    whole = move_to_postgres(source, postgres_url, at_us=1, check=holds, tell=lambda *each: told.append(each))
     assert told[-1] == (whole.rows, whole.rows)
     store = await postgres_stores()
     await store.append(Values().event())
@@ -51,7 +55,7 @@ async def test_a_restored_store_goes_on_in_its_own_chains_there_too(
     be_restored(db, copy=Copy("3fa9c1d2", 1, 2))
     db.close()
     await make_tables(postgres_url)
-    move_to_postgres(source, postgres_url, at_us=1)
+    move_to_postgres(source, postgres_url, at_us=1, check=holds)
     for _ in range(2):
         await (await postgres_stores()).append(Values().event())
     heads = {head.chain: head.sequence for head in await verified(await postgres_stores())}
@@ -64,7 +68,7 @@ async def test_it_stays_where_it_is_if_somebody_has_been_there(
     source = await stored(tmp_path / "a.db")
     await (await postgres_stores()).append(Values().event())
     with pytest.raises(NotWritten, match="holds a store already"):
-        move_to_postgres(source, postgres_url, at_us=1)
+        move_to_postgres(source, postgres_url, at_us=1, check=holds)
     await (await SqliteStore.open(source, chain="main")).close()
 
 
@@ -80,13 +84,13 @@ async def test_where_the_commit_is_not_answered_neither_opens_and_the_same_move_
 
     monkeypatch.setattr(psycopg.Connection, "commit", lost)
     with pytest.raises(StoreError, match="as far as is known"):
-        move_to_postgres(source, postgres_url, at_us=1)
+        move_to_postgres(source, postgres_url, at_us=1, check=holds)
     monkeypatch.undo()
     with pytest.raises(StoreMoved):
         await SqliteStore.open(source, chain="main")
     with pytest.raises(StoreMoved):
-        move_to_postgres(source, "postgresql://127.0.0.1:1/other", at_us=1)
-    move_to_postgres(source, postgres_url, at_us=1)
+        move_to_postgres(source, "postgresql://127.0.0.1:1/other", at_us=1, check=holds)
+    move_to_postgres(source, postgres_url, at_us=1, check=holds)
     assert len(await (await postgres_stores()).open_calls()) == 1
 
 
@@ -101,7 +105,19 @@ async def test_what_fails_before_that_leaves_it_where_it_is(
 
     monkeypatch.setattr(move_postgres, "load", breaks)
     with pytest.raises(StoreError, match="nonsense"):
-        move_to_postgres(source, postgres_url, at_us=1)
+        move_to_postgres(source, postgres_url, at_us=1, check=holds)
+    await (await SqliteStore.open(source, chain="main")).close()
+
+
+async def test_a_store_that_does_not_hold_stays_where_it_is(tmp_path: Path, postgres_url: str) -> None:
+    source = await stored(tmp_path / "a.db")
+    await make_tables(postgres_url)
+
+    def broken(store: Path) -> None:
+        raise BackupInvalid(str(store))
+
+    with pytest.raises(BackupInvalid):
+        move_to_postgres(source, postgres_url, at_us=1, check=broken)
     await (await SqliteStore.open(source, chain="main")).close()
 
 

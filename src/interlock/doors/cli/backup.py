@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Copy the store, prove a copy, and restore one.", no_args_is_help=True)
 
+Tell = Callable[[int, int], None]
 File = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.")]
 Key = Annotated[Path | None, typer.Option(metavar="KEYFILE", help="The store's key; default: the project's.")]
 
@@ -100,7 +101,7 @@ def stored(project: Project) -> Path:
 
 
 @contextmanager
-def progress(words: str) -> Iterator[Callable[[int, int], None]]:
+def progress(words: str) -> Iterator[Tell]:
     """Say how far something is, while it lasts, to a person at a terminal."""
     import sys
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interlock.doors.cli.answer import Answer
-from interlock.doors.cli.backup import Key, host_of, megabytes, progress, restored, restored_document, stored
-from interlock.doors.cli.faults import problem, refusal
+from interlock.doors.cli.backup import Key, Tell, host_of, megabytes, progress, restored, restored_document, stored
+from interlock.doors.cli.faults import refusal
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.verb import line, verb
 
 if TYPE_CHECKING:
+    from interlock.assemble import Host
     from interlock.core.call import Principal
     from interlock.core.canonical import Json
     from interlock.core.decision import Deny
@@ -72,32 +73,39 @@ async def load(
 @verb(app, "move")
 async def move(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="The store, which nobody has open.")],
-    destination: Annotated[str, typer.Argument(metavar="DESTINATION", help="Where to: a file that is not there yet.")],
+    place: Annotated[str, typer.Argument(metavar="PLACE", help="A file that is not there yet, or postgresql://...")],
     *,
     key: Key = None,
 ) -> Answer:
-    """Move everything in a store, its chains and open calls too. The old one opens no more, and says where it went."""
-    from interlock.copies import move_store
-
+    """Move everything in a store, chains and open calls too. The old one opens no more, and says where it went."""
     by, refused = _operator("Moving")
     if refused is not None:
         return refusal(refused)
-    if "://" in destination:
-        return problem(
-            "SETTINGS_INVALID",
-            "A store moves to a file so far; a database server is not among the destinations.",
-            next_step="Give a path.",
-        )
     with progress("Moving the store") as tell:
-        made = await move_store(source, Path(destination), by=by, host=host_of(key, source), tell=tell)
-    target = made.path
-    document: dict[str, Json] = {"from": str(source), "to": str(target), "size_bytes": made.size_bytes}
+        moved = _into_database if "://" in place else _into_file
+        where, key_file = await moved(source, place, by=by, host=host_of(key, source), tell=tell)
+    document: dict[str, Json] = {"from": str(source), "to": where, "key": key_file}
     text = (
-        f"Everything in {visible(source)} is in {visible(target)} now, and the log holds there.\n"
-        f"Next: move the key to {visible(target)}.key, and let [interlock] store in interlock.toml say the new place.\n"
-        f"{visible(source)} opens no more; remove it once the new one is backed up."
+        f"Everything in {visible(source)} is in {visible(where)} now, and the log holds there.\n"
+        f"Next: copy the key to {visible(key_file)}, and let [interlock] store in interlock.toml say the new place.\n"
+        f"{visible(source)} opens no more; remove it once there is a backup of the new one."
     )
     return Answer(document, text)
+
+
+async def _into_file(source: Path, place: str, *, by: Principal, host: Host, tell: Tell) -> tuple[str, str]:
+    """Where everything is now, and where its key belongs."""
+    from interlock.copies import move_store
+
+    made = await move_store(source, Path(place), by=by, host=host, tell=tell)
+    return str(made.path), f"{made.path}.key"
+
+
+async def _into_database(source: Path, place: str, *, by: Principal, host: Host, tell: Tell) -> tuple[str, str]:
+    from interlock.copies import move_store_to_postgres
+
+    made = await move_store_to_postgres(source, place, by=by, host=host, tell=tell)
+    return made.place, str(made.key)
 
 
 def _operator(what: str) -> tuple[Principal, Deny | None]:

@@ -63,3 +63,18 @@ def test_moving_and_the_rest_take_an_operator_and_a_place_that_is_free(cli: Cli,
     ran = cli("store", "move", "interlock.db", "b.db", "--json")
     assert (ran.code, ran.document["error"]["code"]) == (1, "NOT_WRITTEN")
     assert cli("audit", "verify").code == 0
+
+
+@pytest.mark.requirement("DOOR-6", "SCALE-2", "AUD-2")
+def test_a_store_moves_into_a_database_and_goes_on_there(
+    cli: Cli, project: Path, waiting: str, postgres_url: str
+) -> None:
+    ran = cli("store", "move", "interlock.db", postgres_url, "--json")
+    assert ran.code == 0
+    (project / "interlock.db.key").rename(project / ran.document["key"])
+    assert cli("audit", "verify", "--json").document["error"]["code"] == "STORE_MOVED"
+    point_to(project, postgres_url)
+    assert "in 1 chain," in cli("audit", "verify").out
+    assert cli("approvals", "approve", waiting, "--as", "second", "--yes", "--run").code == 0
+    moved = cli("audit", "query", "--kind", "store.moved", "--json").document["records"]
+    assert moved[0]["record"]["to"] == ran.document["to"]
