@@ -125,7 +125,7 @@ class Gate(Walk):
         self.catalogue = Registry(world, views=views, records=records, home=settings.tenant, health=self.health)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
-        self.recovery = RecoveryDesk(self, world, records, views=views, rule=settings.look_ups)
+        self.recovery = RecoveryDesk(self, world, records, views=views, settings=settings)
         self.compensations = CompensationDesk(self, world, records=records, views=views)
         self.recovery.and_then(self.compensations.go_on)
         self.results = ResultDesk(world, sight=sight, records=records)
@@ -278,6 +278,7 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
         approvals=store,
         recovery=store,
         look_ups=store,
+        closings=store,
         compensations=store,
         catalogue=store,
         audit=store,

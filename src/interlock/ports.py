@@ -28,7 +28,7 @@ from interlock.core.labels import NO_LABELS, Labels
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome
 from interlock.core.policy import PolicySource
-from interlock.core.recovery import NO_LOOKS, Looks
+from interlock.core.recovery import NO_LOOKS, Closing, Looks
 from interlock.core.resource import Resource
 from interlock.core.run import RunFacts
 
@@ -264,6 +264,19 @@ class LookUps(Protocol):
         """Count a look-up before it is made, or give up. None: the call or its `looks` are not as `call` has them."""
 
 
+class Closings(Protocol):
+    """What one person proposes of an unknown call, for another to confirm. Owned by `runtime.recovery`.
+
+    A proposal is about the call as it was found: under a new fence there is none.
+    """
+
+    async def closings(self, tenant: str) -> Mapping[str, Closing]:
+        """What is proposed of a tenant's unknown calls, by operation id."""
+
+    async def propose_closing(self, call: OpenCall, closing: Closing, event: Event) -> Receipt | None:
+        """Propose one, in place of any before it. None: the call is not unknown any more, or under another fence."""
+
+
 @frozen
 class Effects:
     """Which effects are meant: those of one run, of one task, or some operations by id."""
@@ -364,6 +377,20 @@ class Audit(Protocol):
         """Write the checkpoint that `draw` makes and signs of the heads and the last mark at that moment."""
 
 
+@runtime_checkable
+class Lease(Protocol):
+    """How long a claim is this process's own, where that ends by the clock and not with the process alone.
+
+    By a monotonic clock, counted from before the request that renewed it. Owned by `runtime.execute`.
+    """
+
+    def remaining_s(self, claim: Claim) -> float:
+        """So long nobody takes the claim over; zero or less where that may have happened."""
+
+    async def renew(self, claim: Claim, seconds: float) -> bool:
+        """Have it last so long at least; False where it is lost, or cannot be renewed now."""
+
+
 class Artifacts(Protocol):
     """Results too long to be shown whole. Owned by `runtime.results`."""
 
@@ -381,20 +408,6 @@ class Artifacts(Protocol):
 
     async def forget(self, before_us: int) -> None:
         """Forget what was kept before then, in steps that let others write."""
-
-
-@runtime_checkable
-class Lease(Protocol):
-    """How long a claim is this process's own, where that ends by the clock and not with the process alone.
-
-    By a monotonic clock, counted from before the request that renewed it. Owned by `runtime.execute`.
-    """
-
-    def remaining_s(self, claim: Claim) -> float:
-        """So long nobody takes the claim over; zero or less where that may have happened."""
-
-    async def renew(self, claim: Claim, seconds: float) -> bool:
-        """Have it last so long at least; False where it is lost, or cannot be renewed now."""
 
 
 class Retention(Protocol):

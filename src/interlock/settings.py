@@ -38,6 +38,8 @@ class Settings:
     - `egress_allow`: host names and ranges (`10.1.0.0/16`) outside the public internet that HTTP tools may reach. A
       name lets private addresses through, a range whatever it holds.
     - `reap_every_s`: how often calls are recovered that processes which died have left behind; 0: only at the start.
+    - `closing_people`: how many people it takes to close an unknown call by hand, 1 or 2. Where approving a call of the
+      tool takes several, closing one takes two in any case.
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
     - `cache_bytes_max`: how much of results that may be given again is kept in memory.
     - `results_owner`: the owner of a tool `read_result`, by which models read on in results that were too long to be
@@ -54,6 +56,7 @@ class Settings:
     threads_max: int = 32
     cache_bytes_max: int = 64 * 1024 * 1024
     look_ups: LookUpRule = field(default_factory=LookUpRule)
+    closing_people: int = 1
     egress_allow: tuple[str, ...] = ()
     reap_every_s: float = 3.0
     secrets: tuple[str, ...] = ()
@@ -71,6 +74,8 @@ class Settings:
         if self.publish not in frozenset(Publish):
             raise SettingsInvalid(f"settings: publish must be {', '.join(Publish)}, not {self.publish!r}")
         object.__setattr__(self, "publish", Publish(self.publish))
+        if type(self.closing_people) is not int or self.closing_people not in (1, 2):
+            raise SettingsInvalid(f"settings: closing_people must be 1 or 2, not {self.closing_people!r}")
         if not isinstance(self.look_ups, LookUpRule):
             raise SettingsInvalid("settings: look_ups must be a LookUpRule")
         if not isinstance(self.reap_every_s, int | float) or not 0 <= self.reap_every_s < float("inf"):

@@ -13,6 +13,7 @@ from interlock.store.seal_aes import AesSeal
 from interlock.store.sqlite import SqliteStore
 from interlock.testing.store_contract import StoreContract
 from interlock.testing.store_contract_artifacts import ArtifactContract
+from interlock.testing.store_contract_closings import ClosingContract
 from interlock.testing.store_contract_compensation import CompensationContract
 from interlock.testing.store_contract_look_ups import LookUpContract
 from interlock.testing.store_contract_shared import Store
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.requirement(
 )
 
 
-class TestMemory(StoreContract, LookUpContract, CompensationContract, ArtifactContract):
+class TestMemory(StoreContract, LookUpContract, ClosingContract, CompensationContract, ArtifactContract):
     @pytest.fixture
     def store(self) -> MemoryStore:
         return MemoryStore()
@@ -34,7 +35,7 @@ class TestMemory(StoreContract, LookUpContract, CompensationContract, ArtifactCo
         return store
 
 
-class TestSqlite(StoreContract, LookUpContract, CompensationContract, ArtifactContract):
+class TestSqlite(StoreContract, LookUpContract, ClosingContract, CompensationContract, ArtifactContract):
     """A crash is a process that goes without settling: its lock goes with it, as `tests/crash` shows with real ones."""
 
     seal: AesSeal | None = None
@@ -75,7 +76,7 @@ class TestSqliteShared(TestSqlite):
         return opened[0]
 
 
-class TestPostgres(StoreContract, LookUpContract, CompensationContract, ArtifactContract):
+class TestPostgres(StoreContract, LookUpContract, ClosingContract, CompensationContract, ArtifactContract):
     """Beside another process, as there may always be one. A crash is a lease that has run out."""
 
     @pytest.fixture

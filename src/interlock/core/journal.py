@@ -28,6 +28,7 @@ class EventKind(StrEnum):
     CLOSED = "call.closed"
     LOOKED_UP = "call.looked_up"
     ESCALATED = "call.escalated"
+    CLOSING_PROPOSED = "call.closing_proposed"
     COMPENSATION_STARTED = "compensation.started"
     COMPENSATION_STEP = "compensation.step"
     COMPENSATION_FAILED = "compensation.failed"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from interlock.core.errors import SettingsInvalid
 from interlock.core.frozen import frozen
@@ -65,6 +66,33 @@ class Looks:
 
 
 NO_LOOKS = Looks()
+
+
+@frozen
+class Closing:
+    """What one person says became of an unknown call, and what shows it: a proposal where it takes two people."""
+
+    by: str
+    happened: bool
+    evidence: str
+    at_us: int
+
+
+class Word(StrEnum):
+    """What a closing amounts to beside the one that was proposed before it."""
+
+    CLOSES = "closes"
+    PROPOSES = "proposes"
+    SAME_PERSON = "same person"
+
+
+def weighed(closing: Closing, *, proposed: Closing | None, people: int) -> Word:
+    """One person closes where one is enough; else a second one who says the same. Who says otherwise proposes that."""
+    if people < 2:
+        return Word.CLOSES
+    if proposed is None or proposed.happened is not closing.happened:
+        return Word.PROPOSES
+    return Word.SAME_PERSON if proposed.by == closing.by else Word.CLOSES
 
 
 def _counts(number: int) -> bool:

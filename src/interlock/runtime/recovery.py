@@ -14,9 +14,11 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import assert_never
 
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.call import Principal, PrincipalKind
+from interlock.core.canonical import decode
 from interlock.core.decision import Deny
 from interlock.core.effect import CallEvent, CallState
 from interlock.core.errors import StoreError
@@ -25,17 +27,20 @@ from interlock.core.labels import NO_LABELS
 from interlock.core.observation import Observation, from_bytes, to_bytes
 from interlock.core.observe import closed_by, lost
 from interlock.core.outcome import Outcome
-from interlock.core.recovery import NO_LOOKS, LookUpRule
+from interlock.core.recovery import NO_LOOKS, Closing, Word, weighed
 from interlock.core.refusals import Code
 from interlock.core.settle import settled_as
 from interlock.core.stored import thaw
-from interlock.ports import Claim, OpenCall, Settlement
+from interlock.core.tool import ToolSpec
+from interlock.core.typed import from_json
+from interlock.ports import Claim, OpenCall, Settlement, StoredOperation
 from interlock.runtime.acts import OPERATORS, signed_by
 from interlock.runtime.gate import Gate
 from interlock.runtime.proposal import Found
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
+from interlock.settings import Settings
 
 DUE_MAX = 64
 """How many calls one pass looks at."""
@@ -64,17 +69,19 @@ class _End:
     why: str
     spent: Amounts = NOTHING
     kept: bytes | None = None
+    first: Closing | None = None
 
 
 class RecoveryDesk:
     """What is done about calls that did not end."""
 
-    def __init__(self, gate: Gate, world: World, records: Records, *, views: Views, rule: LookUpRule) -> None:
+    def __init__(self, gate: Gate, world: World, records: Records, *, views: Views, settings: Settings) -> None:
         self._gate = gate
         self._world = world
         self._records = records
         self._views = views
-        self._rule = rule
+        self._rule = settings.look_ups
+        self._closing_people = settings.closing_people
         self._then: Callable[[], Awaitable[None]] | None = None
         gate.look_again_with(self.look_again)
 
@@ -144,7 +151,11 @@ class RecoveryDesk:
         return tuple(replace(each, looks=looks.get((by.tenant, each.operation.id), NO_LOOKS)) for each in unknown)
 
     async def close(self, operation_id: str, *, by: Principal, happened: bool, evidence: str) -> Observation | Deny:
-        """Close an unknown call by hand: a person says whether it happened, and what shows it."""
+        """Close an unknown call by hand: a person says whether it happened, and what shows it.
+
+        Where it takes two people, the first is refused with `APPROVAL_REQUIRED`, and what they said is on record as a
+        proposal (see `proposed`); the call is closed once another one says the same.
+        """
         is_person = by.kind is PrincipalKind.HUMAN and not by.acts_for_another
         if not is_person or not by.groups & OPERATORS or not evidence.strip():
             says = "Closing an unknown call takes a person who is an operator, and evidence in words."
@@ -154,12 +165,47 @@ class RecoveryDesk:
             return NOT_UNKNOWN
         if not happened and not call.orphaned:
             return Deny(Code.CONTENDED, "Work on it goes on, and may still do it; close it once that has ended.")
+        closing = Closing(by.id, happened, evidence, self._world.clock.now_us())
+        proposed = (await self.proposed(by)).get(operation_id)
+        match weighed(closing, proposed=proposed, people=await self._people(call.operation)):
+            case Word.SAME_PERSON:
+                return Deny(Code.PERMISSION_DENIED, f"It takes another person than {by.id}, who proposed it.")
+            case Word.PROPOSES:
+                return await self._propose(call, closing, by=by)
+            case Word.CLOSES:
+                return await self._close(call, closing, by=by, first=proposed)
+            case other:
+                assert_never(other)
+
+    async def proposed(self, by: Principal) -> Mapping[str, Closing]:
+        """What one person says of the tenant's unknown calls, for another to confirm, by operation id."""
+        return await self._world.closings.closings(by.tenant)
+
+    async def _people(self, operation: StoredOperation) -> int:
+        """How many people it takes to close a call, by the version that was called, whether its code is here or not."""
+        _, versions = await self._world.catalogue.versions()
+        called = next((each for each in versions if each.digest == operation.spec_digest), None)
+        floor = None if called is None else from_json(ToolSpec, decode(called.spec)).approval_floor
+        return max(self._closing_people, 1 if floor is None else floor.quorum)
+
+    async def _propose(self, call: OpenCall, closing: Closing, *, by: Principal) -> Deny:
+        step = "happened" if closing.happened else "did not happen"
+        event = self._event(EventKind.CLOSING_PROPOSED, call, {**signed_by(by), "why": closing.evidence, "step": step})
+        if await self._world.closings.propose_closing(call, closing, event) is None:
+            return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
+        says = f"It is on record that {by.id} says it {step}; another person has to say the same."
+        return Deny(Code.APPROVAL_REQUIRED, says)
+
+    async def _close(
+        self, call: OpenCall, closing: Closing, *, by: Principal, first: Closing | None
+    ) -> Observation | Deny:
+        happened = closing.happened
         what = CallEvent.SUCCEED if happened else CallEvent.PROVE_NOTHING_HAPPENED
         seen = closed_by(
             by.id, self._lost(call) if call.observation is None else from_bytes(call.observation), happened=happened
         )
         spent = self._gate.unreported(call.operation) if happened else NOTHING
-        if await self._settle(call, _End(what, seen, evidence, spent), by=by):
+        if await self._settle(call, _End(what, seen, closing.evidence, spent, first=first), by=by):
             return seen
         return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
 
@@ -251,6 +297,8 @@ class RecoveryDesk:
     async def _take_over_and_settle(self, call: OpenCall, end: _End, *, by: Principal | None) -> int:
         seen = end.seen
         signed = {} if by is None else signed_by(by)
+        if end.first is not None:
+            signed |= {"proposed_by": end.first.by, "proposed_why": end.first.evidence}
         status = "released" if seen is None else seen.status.value
         record = {**signed, "why": end.why, "step": end.what.value, "status": status}
         taking = self._event(EventKind.TAKEN_OVER, call, {**record, "status": "taken over"})

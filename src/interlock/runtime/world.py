@@ -12,11 +12,12 @@ from interlock.ports import (
     Calls,
     CatalogueStore,
     Clock,
+    Closings,
     Compensations,
     Entropy,
     FactSource,
-    Ledger,
     Lease,
+    Ledger,
     LookUps,
     Principals,
     Recovery,
@@ -38,11 +39,12 @@ class World:
     approvals: Approvals
     recovery: Recovery
     look_ups: LookUps
+    closings: Closings
+    compensations: Compensations
     catalogue: CatalogueStore
     audit: Audit
     ledger: Ledger
     retention: Retention
-    compensations: Compensations
     artifacts: Artifacts
     runners: Mapping[str, Runner]
     clock: Clock

@@ -10,7 +10,7 @@ from interlock.core.chain import Receipt
 from interlock.core.effect import CallState
 from interlock.core.journal import Event
 from interlock.core.labels import NO_LABELS, Labels
-from interlock.core.recovery import NO_LOOKS, Looks
+from interlock.core.recovery import NO_LOOKS, Closing, Looks
 from interlock.ports import Claim, Due, OpenCall, StoredOperation
 from interlock.store.memory_chain import MemoryChain
 from interlock.store.rules import FIRST_FENCE
@@ -43,6 +43,7 @@ class MemoryRecovery:
         self._calls: dict[Key, Call] = {}
         self._open: dict[Key, Call] = {}
         self._looks: dict[Key, tuple[int, Looks]] = {}
+        self._closings: dict[Key, tuple[int, Closing]] = {}
 
     async def open_calls(self, tenant: str | None = None) -> tuple[OpenCall, ...]:
         """Every claimed or unknown call, oldest first."""
@@ -95,6 +96,21 @@ class MemoryRecovery:
         if self._looks_of(held) != call.looks:
             return None
         self._looks[place] = (held.fence, looks)
+        return self._chain.append(event)
+
+    async def closings(self, tenant: str) -> Mapping[str, Closing]:
+        """What is proposed of a tenant's unknown calls, by operation id."""
+        unknown = [call for call in self._oldest_first(tenant) if call.state is CallState.UNKNOWN]
+        proposed = [(call, self._closings.get((tenant, call.operation.id))) for call in unknown]
+        return {call.operation.id: each[1] for call, each in proposed if each is not None and each[0] == call.fence}
+
+    async def propose_closing(self, call: OpenCall, closing: Closing, event: Event) -> Receipt | None:
+        """Propose one, in place of any before it. None: it is not unknown any more, or under another fence."""
+        place = (call.operation.tenant, call.operation.id)
+        held = self._open.get(place)
+        if held is None or (held.state, held.fence) != (CallState.UNKNOWN, call.fence):
+            return None
+        self._closings[place] = (call.fence, closing)
         return self._chain.append(event)
 
     def abandon(self) -> None:

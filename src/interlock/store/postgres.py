@@ -21,7 +21,7 @@ from interlock.core.errors import StoreError
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.key_mark import KeyMark
 from interlock.core.policy import PolicySource
-from interlock.core.recovery import Looks
+from interlock.core.recovery import Closing, Looks
 from interlock.ports import (
     ApprovalChange,
     Asking,
@@ -53,6 +53,7 @@ from interlock.store.postgres_calls import (
     WorkEnding,
 )
 from interlock.store.postgres_chain import read_records
+from interlock.store.postgres_closings import ProposingClosing, read_closing
 from interlock.store.postgres_compensations import PlanWriting, effects_step, read_effect, read_plan
 from interlock.store.postgres_control import (
     CheckpointDrawing,
@@ -219,6 +220,15 @@ class PostgresStore:
     async def note_looks(self, call: OpenCall, looks: Looks, event: Event) -> Receipt | None:
         """Count a look-up before it is made, or give up. None: the call or its `looks` are not as `call` has them."""
         return await self._writer.write("note_looks", Noting(call, looks, event))
+
+    async def closings(self, tenant: str) -> Mapping[str, Closing]:
+        """What is proposed of a tenant's unknown calls, by operation id."""
+        (rows,) = await self._read(("select_closings", (tenant,)))
+        return dict(read_closing(row, tenant=tenant, seal=self._seal) for row in rows)
+
+    async def propose_closing(self, call: OpenCall, closing: Closing, event: Event) -> Receipt | None:
+        """Propose one, in place of any before it. None: it is not unknown any more, or under another fence."""
+        return await self._writer.write_alone("propose_closing", ProposingClosing(call, closing, event))
 
     # --- compensations ------------------------------------------------------------------------------------------------
 

@@ -110,7 +110,10 @@ class Purging:
     async def carry_out(self, line: Line, sheet: Sheet) -> bool:
         values: dict[str, object] = {"before_us": self.before_us, "limit": self.rows_max}
         counted = await line.count(
-            ("purge_records", values), ("purge_calls", values), ("purge_usage", (self.before_us,))
+            ("purge_records", values),
+            ("purge_calls", values),
+            ("purge_usage", (self.before_us,)),
+            ("purge_closings", ()),
         )
         return self.rows_max in counted[:2]
 

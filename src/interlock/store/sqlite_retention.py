@@ -36,6 +36,7 @@ def steps(db: Db, *, before_us: int) -> Iterator[Step]:
             yield Step(query, {"after": after, "last": after + STEP_ROWS, "before_us": before_us})
     yield from _windows(db, before_us=before_us)
     yield Step("purge_look_ups", {})
+    yield Step("purge_closings", {})
 
 
 _BY_ROW: Final = (

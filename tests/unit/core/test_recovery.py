@@ -3,7 +3,7 @@
 import pytest
 
 from interlock import SettingsInvalid
-from interlock.core.recovery import NEVER_US, NO_LOOKS, Looks, LookUpRule
+from interlock.core.recovery import NEVER_US, NO_LOOKS, Closing, Looks, LookUpRule, Word, weighed
 
 RULE = LookUpRule(attempts=5, first_pause_s=5, growth=3, pause_max_s=60)
 
@@ -37,3 +37,21 @@ def test_what_was_given_up_is_not_due_again_however_often_a_person_looks() -> No
 def test_a_rule_that_cannot_hold_is_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(SettingsInvalid, match="look_ups"):
         LookUpRule(**wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("proposed", "people", "amounts_to"),
+    [
+        (None, 1, Word.CLOSES),
+        (None, 2, Word.PROPOSES),
+        (("otto", True), 2, Word.CLOSES),
+        (("olga", True), 2, Word.SAME_PERSON),
+        (("otto", False), 2, Word.PROPOSES),
+        (("olga", False), 3, Word.PROPOSES),
+    ],
+)
+def test_two_people_close_a_call_by_saying_the_same(
+    proposed: tuple[str, bool] | None, people: int, amounts_to: Word
+) -> None:
+    earlier = None if proposed is None else Closing(proposed[0], proposed[1], "seen", 1)
+    assert weighed(Closing("olga", True, "seen", 2), proposed=earlier, people=people) is amounts_to

@@ -10,16 +10,23 @@ import typer
 from interlock.core.refusals import Code
 from interlock.doors.cli.answer import DONE, Answer
 from interlock.doors.cli.faults import problem, refusal
-from interlock.doors.cli.shown import as_document, moment, rows
+from interlock.doors.cli.shown import as_document, moment, rows, visible
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from interlock.core.canonical import Json
+    from interlock.core.recovery import Closing
     from interlock.ports import OpenCall
 
 app = typer.Typer(help="Calls whose outcome is unknown.", no_args_is_help=True)
 top = typer.Typer()
 
+_AFTER_CLOSE = {
+    Code.PRECONDITION_FAILED: "`interlock calls unknown` lists what is open.",
+    Code.APPROVAL_REQUIRED: "Let another operator look, and give the same command with --as ID.",
+}
 _AFTER_LOOK_UP = {
     Code.PRECONDITION_FAILED: "`interlock calls unknown` lists what is open.",
     Code.OUTCOME_UNKNOWN: "Find out whether it happened, then `interlock calls close ID --happened --evidence WORDS`.",
@@ -35,7 +42,9 @@ async def unknown() -> Answer:
         # A call whose process died is not unknown before somebody has looked.
         await session.gate.recovery.recover()
         found = await session.gate.recovery.unknown(session.by)
-    return Answer({"calls": [_document(each) for each in found]}, _table(found))
+        proposed = await session.gate.recovery.proposed(session.by)
+    calls = [_document(each) | _said(proposed.get(each.operation.id)) for each in found]
+    return Answer({"calls": [*calls]}, _table(found) + _waiting(proposed))
 
 
 @verb(app, "look-up")
@@ -81,8 +90,7 @@ async def close(
         whole = whole_id(operation_id, [each.operation.id for each in await desk.unknown(session.by)])
         seen = await desk.close(whole, by=session.by, happened=happened, evidence=evidence)
     if isinstance(seen, Deny):
-        is_gone = seen.code is Code.PRECONDITION_FAILED
-        return refusal(seen, next_step="`interlock calls unknown` lists what is open." if is_gone else "")
+        return refusal(seen, next_step=_AFTER_CLOSE.get(seen.code, ""))
     return replace(answer_of(seen), exit_code=DONE)
 
 
@@ -153,6 +161,22 @@ def _table(found: tuple[OpenCall, ...]) -> str:
         return "No call is unknown."
     step = "Next: find out whether it happened, then `interlock calls close ID --happened --evidence WORDS`."
     return f"{rows(header, values, empty='')}\n{step}"
+
+
+def _waiting(proposed: Mapping[str, Closing]) -> str:
+    """What one person said, for another to confirm."""
+    words = {True: "happened", False: "did not happen"}
+    said = [
+        f"{each.by} says that {operation_id} {words[each.happened]}: {each.evidence}"
+        for operation_id, each in proposed.items()
+    ]
+    return "".join(f"\n{visible(line)} (it takes another operator to close it)" for line in said)
+
+
+def _said(closing: Closing | None) -> dict[str, Json]:
+    if closing is None:
+        return {"proposed": None}
+    return {"proposed": {"by": closing.by, "happened": closing.happened, "evidence": closing.evidence}}
 
 
 def _document(found: OpenCall) -> dict[str, Json]:

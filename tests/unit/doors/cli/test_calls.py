@@ -90,3 +90,24 @@ def test_a_tool_that_can_tell_settles_the_call(cli: Cli, project: Path) -> None:
     lost = cli("call", "send_note", '{"text": "words"}', "--task", "t", "--json").document["operation_id"]
     ran = cli("calls", "look-up", lost, "--json")
     assert (ran.code, ran.document["status"]) == (0, "ok")
+
+
+@pytest.mark.requirement("IDEM-3")
+def test_where_it_takes_two_the_first_is_told_who_is_next(cli: Cli, project: Path) -> None:
+    floor = TOOLS.replace("timeout_ms=50", "timeout_ms=50, approval_floor=ApprovalFloor(quorum=2)")
+    (project / "tools.py").write_text("from interlock import ApprovalFloor\n" + floor)
+    (project / "policies" / "starter.cedar").write_text(POLICY)
+    with (project / "interlock.toml").open("a") as settings:
+        settings.write('\n[[people]]\nid = "third"\ngroups = ["operator"]\n')
+    asked = cli("call", "send_note", '{"text": "words"}', "--task", "t", "--json").document["approval_id"]
+    assert cli("approvals", "approve", asked, "--yes", "--as", "second").code == 0
+    lost = cli("approvals", "approve", asked, "--yes", "--run", "--as", "third", "--json").document["operation_id"]
+    close = ("calls", "close", lost, "--happened", "--evidence", "it lies in the outbox", "--json")
+    ran = cli(*close)
+    assert (ran.code, ran.document["error"]["code"]) == (3, "APPROVAL_REQUIRED")
+    assert "another operator" in ran.document["error"]["next"]
+    assert "alice says that" in cli("calls", "unknown").out
+    (listed,) = cli("calls", "unknown", "--json").document["calls"]
+    assert listed["proposed"] == {"by": "alice", "happened": True, "evidence": "it lies in the outbox"}
+    assert cli(*close).document["error"]["code"] == "PERMISSION_DENIED"
+    assert cli(*close, "--as", "third").document["status"] == "ok"
