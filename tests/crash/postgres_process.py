@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from anyio.lowlevel import checkpoint
+
 from interlock import Context, Gate, Host, Keys, Observation, PolicySource, Principal, Settings, ToolCall, tool
 from interlock.assemble import _wired
 from interlock.core.errors import StoreError
@@ -94,7 +96,7 @@ async def persist(url: str, effects: str, first: str, calls: str) -> None:
             for name in names:
                 while not await _is_done(gate, str(name)):
                     faults += 1
-                    await asyncio.sleep(0.05)
+                    await checkpoint()
                 if name == int(first) + int(calls) // 4:
                     say("a quarter")
 

@@ -8,8 +8,10 @@ from random import Random
 import psycopg
 import pytest
 
+from interlock import Gate
 from interlock.core.effect import CallState
 from interlock.core.journal import AuditQuery, EventKind
+from interlock.ports import Recovery
 from tests.crash.judge import Judge, JudgedWorld
 from tests.crash.kill_worker import ADDRESS, Life, opened
 from tests.crash.killing import Worker, check
@@ -77,6 +79,12 @@ async def test_of_two_processes_one_may_be_killed_at_any_durable_point(folder: P
     await check(folder)
 
 
+async def taken_over(gate: Gate, store: Recovery) -> None:
+    """Recover until nobody's claim is left."""
+    while CallState.CLAIMED in {each.state for each in await store.open_calls()}:
+        await gate.recovery.recover()
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 async def test_a_process_goes_on_beside_one_that_is_killed_and_takes_its_calls_over(folder: Path) -> None:
@@ -88,9 +96,7 @@ async def test_a_process_goes_on_beside_one_that_is_killed_and_takes_its_calls_o
             worker = await asyncio.to_thread(Worker.start, folder, life=number, kill_at=point)
             ended = asyncio.to_thread(worker.ends)
             killed += (await asyncio.gather(ended, Life(gate, judge, number=number + 1).live()))[0]
-            async with asyncio.timeout(20):
-                while CallState.CLAIMED in {each.state for each in await store.open_calls()}:
-                    await gate.recovery.recover()
+            await asyncio.wait_for(taken_over(gate, store), 20)
         kinds = {each.kind for each in await store.records(AuditQuery(limit=1_000_000))}
     assert killed
     assert {EventKind.CLAIMED, EventKind.TAKEN_OVER} <= kinds
