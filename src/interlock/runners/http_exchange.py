@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import ssl
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
@@ -64,6 +66,19 @@ class Progress:
             self.is_sent = True
 
 
+_QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
+"""Whether httpcore is at work for a tool here: what it logs holds headers, which may hold credentials sent back."""
+
+
+class _Quiet(logging.Filter):
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not _QUIET.get()
+
+
+for _name in ("httpcore.connection", "httpcore.http11"):
+    logging.getLogger(_name).addFilter(_Quiet())
+
+
 class Exchanges:
     """The connections of all HTTP tools of a process.
 
@@ -78,8 +93,22 @@ class Exchanges:
 
     async def send(self, request: Request, *, terms: Terms, progress: Progress) -> Answer | NoAnswer:
         """The answer to it, or to where it was redirected. Total but for cancellation."""
-        for _ in range(REDIRECTS_MAX + 1):
+        _QUIET.set(True)
+        try:
+            return await self._followed(request, terms=terms, progress=progress)
+        finally:
+            _QUIET.set(False)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._kept.aclose()
+        await self._fresh.aclose()
+
+    async def _followed(self, request: Request, *, terms: Terms, progress: Progress) -> Answer | NoAnswer:
+        for hop in range(REDIRECTS_MAX + 1):
             found = await self._once(request, terms=terms, progress=progress)
+            if isinstance(found, NoAnswer) and hop:
+                return _ASTRAY
             if not isinstance(found, _Moved):
                 return found
             followed = redirected(request, found.location)
@@ -87,11 +116,6 @@ class Exchanges:
                 return followed
             request = followed
         return NoAnswer("it was redirected too often", passes=False)
-
-    async def close(self) -> None:
-        """Close every connection."""
-        await self._kept.aclose()
-        await self._fresh.aclose()
 
     async def _once(self, request: Request, *, terms: Terms, progress: Progress) -> Answer | NoAnswer | _Moved:
         try:
@@ -130,6 +154,9 @@ class Exchanges:
                 return _Moved(head.get("location"))
             return await _answer(response, head, terms=terms)
 
+
+_ASTRAY = NoAnswer("it was redirected to where no answer came from", passes=False)
+"""All that is told of what is behind a redirect: else a server could have a network looked over, address by address."""
 
 _HAS_BODY = frozenset({"POST", "PUT", "PATCH"})
 _REDIRECTED = frozenset({"GET", "HEAD"})
