@@ -170,6 +170,7 @@ _MADE: Final[Mapping[str, Callable[[Cells], Cells]]] = {
     "approvals": _approval,
     "compensations": _placed("tenant", "id"),
     "compensated": _compensated,
+    "closings": _artifact,
     "artifacts": _artifact,
     "artifact_parts": _artifact_part,
 }
