@@ -1,4 +1,4 @@
-"""`scripts/bench [--json] [CASE ...]`: measures, prints a table, and exits with 1 where a limit does not hold."""
+"""`scripts/bench [--json] [--scale] [CASE ...]`: measures, prints a table; exits with 1 where a limit does not hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Coroutine
 
-from benchmarks import gates, startup
+from benchmarks import gates, scale, startup
 from benchmarks.harness import Measured
 
 CASES: dict[str, Callable[[], Coroutine[None, None, Measured]]] = {
@@ -22,19 +22,35 @@ CASES: dict[str, Callable[[], Coroutine[None, None, Measured]]] = {
 }
 
 
+HEAD = f"{'case':44}{'value':>12} {'unit':8}{'floor':>10}{'ratio':>9}{'limit':>9}{'aim':>9}  ok"
+
+
 def main(arguments: list[str]) -> int:
     """Run the named cases, or all."""
     as_json = "--json" in arguments
     names = [each for each in arguments if not each.startswith("-")] or list(CASES)
+    if "--scale" in arguments:
+        return asyncio.run(_scale(as_json=as_json))
     unknown = [name for name in names if name not in CASES]
     if unknown:
         print(f"no such case: {unknown[0]}; there are {', '.join(CASES)}", file=sys.stderr)
         return 2
     if not as_json:
-        print(f"{'case':44}{'value':>12} {'unit':8}{'floor':>10}{'ratio':>9}{'limit':>9}{'aim':>9}  ok")
+        print(HEAD)
     all_ok = True
     for name in names:
         measured = asyncio.run(CASES[name]())
+        all_ok = all_ok and measured.ok
+        print(json.dumps(measured.to_json()) if as_json else _row(measured), flush=True)
+    return 0 if all_ok else 1
+
+
+async def _scale(*, as_json: bool) -> int:
+    """What size changes; minutes long."""
+    if not as_json:
+        print(HEAD)
+    all_ok = True
+    async for measured in scale.cases():
         all_ok = all_ok and measured.ok
         print(json.dumps(measured.to_json()) if as_json else _row(measured), flush=True)
     return 0 if all_ok else 1

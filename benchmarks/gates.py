@@ -40,7 +40,7 @@ async def new_value_read() -> Measured:
 async def one_write() -> Measured:
     """One governed write on SQLite, against two one-row commits through the store's writer."""
     async with _sqlite() as (gate, raw):
-        write = _writer_of(gate)
+        write = writer_of(gate)
 
         async def floor() -> None:
             await _commit(raw)
@@ -53,7 +53,7 @@ async def one_write() -> Measured:
 async def concurrent_writes() -> Measured:
     """64 concurrent governed writes, against as many one-row commits in raw group commit."""
     async with _sqlite() as (gate, raw):
-        write = _writer_of(gate)
+        write = writer_of(gate)
 
         async def case() -> None:
             await asyncio.gather(*[write() for _ in range(CONCURRENT)])
@@ -72,7 +72,7 @@ async def concurrent_reads() -> Measured:
 
         async def reads() -> None:
             for seen in await asyncio.gather(*[gate.call(call, principal=ALICE) for _ in range(CONCURRENT)]):
-                _check(seen)
+                check(seen)
 
         await timed(reads, times=5)
         rates = sorted([CONCURRENT / await timed(reads, times=8) for _ in range(ROUNDS)])
@@ -88,7 +88,7 @@ async def parallel_reads() -> Measured:
 
         async def case() -> None:
             for seen in await gate.call_many(calls, principal=ALICE):
-                _check(seen)
+                check(seen)
 
         value, _ = await in_turn(case, lambda: asyncio.sleep(0.010), times=4)
     return Measured("8 parallel 10 ms reads", value * 1e3, "ms", 10.0, 1.10, 1.04)
@@ -98,7 +98,7 @@ async def _read(name: str, policy: PolicySource, arguments: Callable[[], str], *
     async with Gate.open(tools=TOOLS, policies=[policy], settings=SETTINGS) as gate:
 
         async def case() -> None:
-            _check(await gate.call(ToolCall("c", "search", arguments()), principal=ALICE))
+            check(await gate.call(ToolCall("c", "search", arguments()), principal=ALICE))
 
         async def floor() -> None:
             await search(**json.loads(ARGUMENTS))
@@ -118,13 +118,13 @@ async def _sqlite() -> AsyncIterator[tuple[Gate, SqliteStore]]:
         await raw.close()
 
 
-def _writer_of(gate: Gate) -> Callable[[], Coroutine[None, None, None]]:
+def writer_of(gate: Gate) -> Callable[[], Coroutine[None, None, None]]:
     numbers = count()
 
     async def write() -> None:
         number = next(numbers)
         call = ToolCall("c", "save_draft", f'{{"draft_id":"r{number}","content":"the text of a small draft"}}')
-        _check(await gate.call(call, principal=ALICE, task="bench"))
+        check(await gate.call(call, principal=ALICE, task="bench"))
 
     return write
 
@@ -134,7 +134,7 @@ async def _commit(raw: SqliteStore) -> None:
     await raw._writer.write("row", run=lambda: connection.execute("INSERT INTO bench VALUES (?)", (ROW,)))
 
 
-def _check(seen: Observation) -> None:
+def check(seen: Observation) -> None:
     """A benchmark of refusals would be fast."""
     if seen.status is not Status.OK:
         raise RuntimeError(f"the benchmark's call was not executed: {seen.error}")
