@@ -21,7 +21,7 @@ from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.key_mark import KeyMark
 from interlock.core.policy import PolicySource
-from interlock.core.recovery import Closing, Looks
+from interlock.core.recovery import Looks
 from interlock.ports import (
     ApprovalChange,
     Asking,
@@ -46,7 +46,6 @@ from interlock.store import (
     sqlite_calls,
     sqlite_catalogue,
     sqlite_chain,
-    sqlite_closings,
     sqlite_compensations,
     sqlite_keys,
     sqlite_look_ups,
@@ -56,6 +55,7 @@ from interlock.store import (
 from interlock.store.rules import may_fuse
 from interlock.store.seal import NoSeal, Seal
 from interlock.store.sqlite_artifacts import SqliteArtifacts
+from interlock.store.sqlite_desk import Place
 from interlock.store.sqlite_open import Opened, opened
 from interlock.store.writer import CommitObserver, Writer
 
@@ -196,16 +196,6 @@ class SqliteStore:
         return await self._writer.write("note_looks", run=run)
 
     # --- compensations ------------------------------------------------------------------------------------------------
-    async def closings(self, tenant: str) -> Mapping[str, Closing]:
-        """What is proposed of a tenant's unknown calls, by operation id."""
-        self._writer.check()
-        return sqlite_closings.closings(self._reader, tenant=tenant)
-
-    async def propose_closing(self, call: OpenCall, closing: Closing, event: Event) -> Receipt | None:
-        """Propose one, in place of any before it. None: it is not unknown any more, or under another fence."""
-        run = partial(sqlite_closings.propose, self._desk, call=call, closing=closing, event=event)
-        return await self._writer.write("propose_closing", run=run)
-
 
     async def effects(self, wanted: Effects) -> tuple[EffectCall, ...]:
         """Calls with a key that are claimed, unknown, succeeded or partial; the last to end comes first."""
@@ -306,22 +296,41 @@ class SqliteStore:
 class _Batch:
     """What every transaction begins and ends with."""
 
+    repeatable = frozenset({"claim", "settle", "record"})
+
     def __init__(self, found: Opened) -> None:
         self.path = found.path
         self._desk = found.desk
         self._reader = found.reader
         self._version: int | None = None
+        self._fused: dict[Place, Intent] = {}
+        self._head = found.desk.chain.head
 
     def begin(self) -> None:
         """Read anew what another process may have changed."""
         desk = self._desk
         desk.books.source = desk.db
+        self._fused, self._head = desk.fused.copy(), desk.chain.head
         version = desk.db.version_of_data()
         if version == self._version:
             desk.books.trim(fused=desk.fused.values())
             return
         self._version = version
         desk.epoch = sqlite_catalogue.epoch(desk.db)
+        self._read_anew()
+
+    def take_back(self) -> None:
+        """Nothing has happened since `begin`. What was claimed before then stands in rows."""
+        desk = self._desk
+        desk.fused.clear()
+        desk.fused.update(self._fused)
+        desk.claimed.clear()
+        desk.chain.go_back(self._head)
+        self._read_anew()
+
+    def _read_anew(self) -> None:
+        """Know nothing but what stands in rows, and what reads hold in memory."""
+        desk = self._desk
         desk.books.forget()
         for intent in desk.fused.values():
             desk.books.exchange((), kept=intent.reservations)

@@ -62,6 +62,10 @@ class SqliteChain:
         """Where the chain stands, this transaction's records included."""
         return Head(self._name, self._sequence, self._digest.hex())
 
+    def go_back(self, head: Head) -> None:
+        """Stand there again: the records after it were rolled back."""
+        self._sequence, self._digest = head.sequence, bytes.fromhex(head.hash)
+
     def write(self) -> None:
         """Write the head, once for all records of the transaction."""
         if self._written != self._sequence:

@@ -1,15 +1,18 @@
 """Writes in groups: everything that waits goes into one transaction, which one thread makes durable.
 
-    write(op) -> queue -> BEGIN, every op in its savepoint, END -> COMMIT -> answers
-                          on the event loop while this process     in the thread
-                          is sole, else all of it in the thread
+    write(op) -> queue -> BEGIN, every op, END -> COMMIT -> answers
+                          on the event    in the thread
+                          loop while this process is sole,
+                          else all of it in the thread
 
 A statement takes microseconds and a commit milliseconds, so only the commit leaves the event loop: a thread that ran
 the statements too would have to win the interpreter's lock back from the loop after each of them, up to 5 ms apiece.
 Where other processes write as well, the wait for the turn may be long, so that the thread does all of it.
 
-One op that fails is rolled back alone and gets its own exception. A commit that fails stops the writer for good: what
-is on the disk is not known any more. Answers cannot be lost on the way, since all of it is one process.
+One op that fails is rolled back alone and gets its own exception. A savepoint for each would cost as much as writing
+does, and hardly any op fails: those that may be carried out once more share one, and have their own only after that.
+A commit that fails stops the writer for good: what is on the disk is not known any more. Answers cannot be lost on the
+way, since all of it is one process.
 """
 
 from __future__ import annotations
@@ -52,10 +55,19 @@ _OP_FAULTS: Final = (
 
 
 class Batch(Protocol):
-    """What has to be done around the ops of a transaction. Owned by `Writer`."""
+    """What has to be done around the ops of a transaction. Owned by `Writer`.
+
+    `repeatable` names the ops that may be carried out once more after `take_back`: all that they have changed is in the
+    transaction, or in what `take_back` restores.
+    """
+
+    repeatable: frozenset[str]
 
     def begin(self) -> None:
         """The transaction has begun: reread what another process may have changed."""
+
+    def take_back(self) -> None:
+        """What ops have written since `begin` is rolled back: be as then."""
 
     def end(self) -> None:
         """All ops are done: write what they share."""
@@ -223,8 +235,24 @@ class Writer:
     def _carry_out(self, ops: list[_Op]) -> list[object]:
         """Results, or exceptions in their place, in order."""
         self._batch.begin()
-        results = [self._carry_out_one(op) for op in ops]
+        results = self._carry_out_all(ops)
+        if results is None:
+            results = [self._carry_out_one(op) for op in ops]
         self._batch.end()
+        return results
+
+    def _carry_out_all(self, ops: list[_Op]) -> list[object] | None:
+        """Results in order; None where one failed, or could not be repeated if one did: then nothing is done yet."""
+        if not self._batch.repeatable.issuperset([op.name for op in ops]):
+            return None
+        self._connection.execute("SAVEPOINT ops")
+        results: list[object] | None = None
+        try:
+            results = [op.run() for op in ops]
+        except _OP_FAULTS:
+            self._connection.execute("ROLLBACK TO ops")
+            self._batch.take_back()
+        self._connection.execute("RELEASE ops")
         return results
 
     def _carry_out_one(self, op: _Op) -> object:

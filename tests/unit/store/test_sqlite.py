@@ -49,6 +49,38 @@ async def held(path: Path) -> Amounts:
     return Amounts(calls=row[0], concurrent=row[1])
 
 
+@pytest.mark.requirement("IDEM-2", "BUD-2", "AUD-2")
+async def test_calls_that_are_written_together_are_whole_where_one_of_them_fails(path: Path, open_store: Open) -> None:
+    values = Values()
+    store = await open_store()
+    earlier = await claimed(store, intent=values.intent("k0"))
+    read, ended = await claimed(store, intent=values.read()), await claimed(store, intent=values.read())
+    bad = values.intent("bad")
+    assert bad.event is not None
+    bad = replace(bad, event=replace(bad.event, nonce="short"))
+    writes = [
+        store.claim(values.intent("k1", limit=5)),
+        store.settle(values.settlement(earlier)),
+        store.settle(values.settlement(ended)),
+        store.claim(bad),
+        store.claim(values.intent("k2", limit=5)),
+        store.claim(values.intent("k3", limit=5)),
+        store.record(values.entry(calls=1)),
+    ]
+    first, _, _, fault, second, third, _ = await asyncio.gather(*writes, return_exceptions=True)
+    assert isinstance(fault, ValueError)
+    assert isinstance(first, Claim)
+    assert third is NotClaimed.BUDGET
+    assert isinstance(second, Claim)
+    usage = (await store.look(values.look())).usage[0]
+    assert (usage.used, usage.held) == (Amounts(calls=3), Amounts(calls=3, concurrent=3))
+    assert await held(path) == Amounts(calls=2, concurrent=2)  # the read is held in memory alone
+    for claim in (first, second, read):
+        assert await store.settle(values.settlement(claim)) is not None
+    assert await held(path) == NOTHING
+    await verified(store)
+
+
 @pytest.mark.requirement("BUD-2")
 async def test_a_read_is_held_in_memory_while_the_process_is_alone_and_on_the_disk_otherwise(
     path: Path, open_store: Open

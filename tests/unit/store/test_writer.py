@@ -16,6 +16,8 @@ from interlock.store.writer import BATCH_MAX, Writer
 class Ground:
     """A table of names, and what the writer said of its commits."""
 
+    repeatable = frozenset({"again"})
+
     def __init__(self, folder: Path) -> None:
         self.connection = apsw.Connection(str(folder / "x.db"))
         self.connection.execute("PRAGMA journal_mode = WAL")
@@ -24,6 +26,7 @@ class Ground:
         self.presence.enter()
         self.said: list[tuple[str, tuple[str, ...]]] = []
         self.begun = 0
+        self.taken_back = 0
         self.end_fails = False
         self.writer = Writer(self.connection, batch=self, presence=self.presence, on_commit=self.note)
 
@@ -32,6 +35,9 @@ class Ground:
 
     def begin(self) -> None:
         self.begun += 1
+
+    def take_back(self) -> None:
+        self.taken_back += 1
 
     def end(self) -> None:
         if self.end_fails:
@@ -87,6 +93,21 @@ async def test_one_that_fails_is_rolled_back_alone(ground: Ground, fault: Except
     answers = await asyncio.gather(*writes, writer.write("b", run=ground.insert("b")), return_exceptions=True)
     assert answers == ["a", fault, "b"]
     assert ground.names() == ["a", "b"]
+
+
+@pytest.mark.parametrize("fault", [StoreError("refused"), ValueError("bad"), apsw.ConstraintError("twice")])
+async def test_those_that_may_be_repeated_are_where_one_of_them_fails(ground: Ground, fault: Exception) -> None:
+    runs = [ground.insert("a"), ground.fail(fault), ground.insert("b")]
+    answers = await asyncio.gather(*[ground.writer.write("again", run=run) for run in runs], return_exceptions=True)
+    assert answers == ["a", fault, "b"]
+    assert (ground.names(), ground.taken_back) == (["a", "b"], 1)
+
+
+async def test_nothing_is_repeated_beside_what_may_not_be(ground: Ground) -> None:
+    fault = ValueError("bad")
+    writes = [ground.writer.write("again", run=ground.fail(fault)), ground.writer.write("w", run=ground.insert("b"))]
+    assert await asyncio.gather(*writes, return_exceptions=True) == [fault, "b"]
+    assert (ground.names(), ground.taken_back) == (["b"], 0)
 
 
 async def test_an_io_error_stops_the_writer_for_good_and_answers_everyone(ground: Ground) -> None:
