@@ -21,7 +21,7 @@ from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.key_mark import KeyMark
 from interlock.core.policy import PolicySource
-from interlock.core.recovery import Looks
+from interlock.core.recovery import Closing, Looks
 from interlock.ports import (
     ApprovalChange,
     Asking,
@@ -46,6 +46,7 @@ from interlock.store import (
     sqlite_calls,
     sqlite_catalogue,
     sqlite_chain,
+    sqlite_closings,
     sqlite_compensations,
     sqlite_keys,
     sqlite_look_ups,
@@ -194,6 +195,16 @@ class SqliteStore:
         """Count a look-up before it is made, or give up. None: it is not as `call` has it."""
         run = partial(sqlite_look_ups.note, self._desk, call=call, changed=looks, event=event)
         return await self._writer.write("note_looks", run=run)
+
+    async def closings(self, tenant: str) -> Mapping[str, Closing]:
+        """What is proposed of a tenant's unknown calls, by operation id."""
+        self._writer.check()
+        return sqlite_closings.closings(self._reader, tenant=tenant)
+
+    async def propose_closing(self, call: OpenCall, closing: Closing, event: Event) -> Receipt | None:
+        """Propose one, in place of any before it. None: it is not unknown any more, or under another fence."""
+        run = partial(sqlite_closings.propose, self._desk, call=call, closing=closing, event=event)
+        return await self._writer.write("propose_closing", run=run)
 
     # --- compensations ------------------------------------------------------------------------------------------------
 
