@@ -36,7 +36,8 @@ def test_what_was_released_is_left_alone(group: subprocess.Popen[bytes]) -> None
         keeper.hold(group.pid)
         keeper.release(group.pid)
     keeper.close()
-    assert group.poll() is None
+    with pytest.raises(subprocess.TimeoutExpired):
+        group.wait(timeout=0.3)
 
 
 def test_a_keeper_that_was_killed_is_replaced_by_one_that_knows_all(group: subprocess.Popen[bytes]) -> None:
