@@ -123,7 +123,7 @@ class Exchanges:
         except EgressRefused:
             return NoAnswer("its host has an address that calls may not go to", passes=False)
         except httpcore.ConnectError as fault:
-            is_forged = isinstance(fault.__cause__, ssl.SSLCertVerificationError)
+            is_forged = _is_forged(fault)
             return NoAnswer(
                 "its certificate is not valid" if is_forged else "it cannot be reached", passes=not is_forged
             )
@@ -182,6 +182,13 @@ def redirected(request: Request, location: str) -> Request | NoAnswer:
         return Request(request.method, url.origin, target, request.headers, request.private)
     headers = tuple((name, value) for name, value in request.headers if name.lower() in _PUBLIC)
     return Request(request.method, url.origin, target, headers)
+
+
+def _is_forged(fault: BaseException | None) -> bool:
+    """Whether the server is not who it says; libraries wrap that more than once."""
+    while fault is not None and not isinstance(fault, ssl.SSLCertVerificationError):
+        fault = fault.__cause__ or fault.__context__
+    return fault is not None
 
 
 class _Head:
