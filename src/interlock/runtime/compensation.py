@@ -242,7 +242,9 @@ class CompensationDesk:
         """What becomes of a step; None where somebody else is at it, or nothing can be done now."""
         step = plan.steps[index]
         call = await self._world.recovery.find(plan.tenant, step.operation_id)
-        if call is None or call.state in (CallState.FAILED, CallState.RELEASED):
+        if call is None:
+            return step.moved(StepState.FAILED, says="What was done is no longer kept.")
+        if call.state in (CallState.FAILED, CallState.RELEASED):
             return step.moved(StepState.NOTHING_TO_UNDO, says="It did not happen.")
         if not _is_done(call):
             return step.moved(StepState.WAITING, approval_id=None, says="Whether it happened is not known yet.")

@@ -25,6 +25,7 @@ from interlock import (
     ToolFault,
     tool,
 )
+from interlock.store.memory import MemoryStore
 from interlock.testing.fakes import FakeClock, FakePrincipals
 from tests.gates import ALICE, ALL, BOB, BOT, CAROL, OPERATOR, AnyTool, code, opened, records
 
@@ -359,6 +360,35 @@ async def test_a_plan_goes_on_in_the_name_of_who_its_starter_is_today() -> None:
         people.today["alice"] = None
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
         assert plan.steps[0].says == "Who started this is no longer known."
+
+
+async def test_what_is_no_longer_kept_is_not_taken_for_undone() -> None:
+    shop = Shop()
+    async with opened(":memory:", shop.tools, ASKS) as gate:
+        await shop.order_all(gate, "a", "b")
+        plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
+        store = gate._world.calls
+        assert isinstance(store, MemoryStore)
+        store._calls[ALICE.tenant, plan.steps[0].operation_id].operation = replace(
+            store._calls[ALICE.tenant, plan.steps[0].operation_id].operation, sealed=b""
+        )
+        plan = started(await gate.compensations.resume(plan.id, by=ALICE))
+        assert (plan.state, plan.steps[0].says) == (PlanState.FAILED, "What it was called with is no longer kept.")
+        del store._calls[ALICE.tenant, plan.steps[0].operation_id]
+        plan = started(await gate.compensations.resume(plan.id, by=ALICE))
+        assert (plan.state, plan.steps[0].says) == (PlanState.FAILED, "What was done is no longer kept.")
+        assert shop.did == []
+
+
+async def test_who_approves_is_told_whether_it_can_be_undone() -> None:
+    shop = Shop()
+    asks = '@id("asks") @approval("approver") permit (principal, action, resource);'
+    async with opened(":memory:", shop.tools, asks) as gate:
+        for index, (name, arguments) in enumerate((("order", {"item": "a"}), ("post", {"to": "x"}))):
+            await gate.call(ToolCall(f"c{index}", name, arguments), principal=ALICE, task="t")
+        says = [each.summary for each in await gate.approvals.list(BOB)]
+        assert "It can be undone by cancel." in says[0]
+        assert "It cannot be undone." in says[1]
 
 
 async def test_a_tool_whose_compensation_leads_nowhere_is_not_published() -> None:
