@@ -21,7 +21,7 @@ MEMORY: Final = ":memory:"
 _Fields = Mapping[str, type]
 _Word = TypeVar("_Word", ScopeKind, Unit)
 _TABLES: Final[Mapping[str, _Fields]] = {
-    "interlock": {"store": str, "tools": list, "policies": str, "environment": str},
+    "interlock": {"store": str, "tools": list, "policies": str, "environment": str, "egress_allow": list},
     "operator": {"id": str, "tenant": str, "groups": list},
     "people": {"id": str, "groups": list},
     "limits": {"scope": str, "unit": str, "amount": int, "window_s": int, "shared": bool},
@@ -47,11 +47,17 @@ class Project:
     people: Mapping[str, Principal] = field(default_factory=dict)
     environment: str = "development"
     limits: Limits = field(default_factory=Limits)
+    egress_allow: tuple[str, ...] = ()
 
     @property
     def settings(self) -> Settings:
         """The gate's settings."""
-        return Settings(environment=self.environment, limits=self.limits, tenant=self.operator.tenant)
+        return Settings(
+            environment=self.environment,
+            limits=self.limits,
+            tenant=self.operator.tenant,
+            egress_allow=self.egress_allow,
+        )
 
     @property
     def is_stored(self) -> bool:
@@ -101,6 +107,7 @@ def parse_project(text: str, *, root: Path) -> Project:
         people=_by_id(people, operator),
         environment=_text(main, "environment", "development"),
         limits=Limits(tuple(_limit(each) for each in _many(said, "limits"))),
+        egress_allow=_texts(main, "egress_allow"),
     )
 
 

@@ -17,6 +17,7 @@ store = "data/x.db"
 tools = ["a.py", "b.c"]
 policies = "rules"
 environment = "production"
+egress_allow = ["billing.internal", "10.1.0.0/16"]
 [operator]
 id = "alice"
 tenant = "acme"
@@ -38,6 +39,7 @@ def test_a_whole_file_is_read_with_paths_below_its_folder() -> None:
     assert project.person("bob") == Principal("acme", "bob", groups=frozenset({"approver"}))
     assert project.settings.limits.limits == (Limit(ScopeKind.RUN, Unit.CALLS, 10),)
     assert (project.settings.environment, project.settings.tenant) == ("production", "acme")
+    assert project.settings.egress_allow == ("billing.internal", "10.1.0.0/16")
 
 
 def test_what_is_not_said_has_a_default() -> None:
