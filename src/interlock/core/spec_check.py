@@ -29,7 +29,7 @@ _PLACE = re.compile(r"\{([^{}]*)\}")
 def check_spec(spec: ToolSpec) -> tuple[Advice, ...]:
     """What to do better with a sound spec. Raises `SpecInvalid` for one that is not, naming all that is wrong."""
     wrong = [*_on_identity(spec), *_on_numbers(spec), *_on_names(spec), *_on_parameters(spec), *_on_words(spec)]
-    wrong += _on_cache(spec)
+    wrong += [*_on_resource(spec), *_on_cache(spec)]
     wrong += _on_examples(spec) if not wrong else ()
     if wrong:
         raise SpecInvalid(f"{spec.name[:NAME_CHARS_MAX]!r}: {'; '.join(wrong)}")
@@ -73,10 +73,7 @@ def _on_names(spec: ToolSpec) -> Iterator[str]:
     places = {"key": spec.idempotency.fields, "parameters": tuple(each.name for each in spec.parameters)}
     if spec.resource is not None:
         places["resource"] = _placed(spec.resource.id) if "{" in spec.resource.id else (spec.resource.id,)
-        if not _TYPE.fullmatch(spec.resource.type):
-            yield f"the resource type {spec.resource.type!r} must be an identifier, such as Draft"
-        if "}{" in spec.resource.id:
-            yield "the resource id has nothing between two arguments, so it could mean more than one resource"
+    places["resource_version"] = (spec.resource_version,) if spec.resource_version else ()
     places["locks"] = tuple(name for lock in spec.locks for name in _placed(lock))
     templates = [spec.summary, *[each.summary for each in spec.localized.values()]]
     places["summary"] = tuple(name for template in templates for name in _placed(template))
@@ -84,6 +81,16 @@ def _on_names(spec: ToolSpec) -> Iterator[str]:
         for name in names:
             if name not in known:
                 yield f"{place} names {name!r}, which the input schema lacks{_hint(name, known)}"
+
+
+def _on_resource(spec: ToolSpec) -> Iterator[str]:
+    rule = spec.resource
+    if rule is not None and not _TYPE.fullmatch(rule.type):
+        yield f"the resource type {rule.type!r} must be an identifier, such as Draft"
+    if rule is not None and "}{" in rule.id:
+        yield "the resource id has nothing between two arguments, so it could mean more than one resource"
+    if spec.resource_version and (rule is None or not rule.resolved):
+        yield "resource_version takes a resource with a resolver that gives its version"
 
 
 def _on_parameters(spec: ToolSpec) -> Iterator[str]:

@@ -250,6 +250,7 @@ class ToolSpec:
     facts: tuple[str, ...] = ()
     examples: tuple[Example, ...] = ()
     cache: CacheRule | None = None
+    resource_version: str = ""
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
@@ -257,7 +258,7 @@ class ToolSpec:
         return (self.tenant, self.source, self.name, self.version)
 
 
-_LATER: Mapping[str, object] = {"cache": None}
+_LATER: Mapping[str, object] = {"cache": None, "resource_version": "", "compensate_arguments": None}
 """Fields that came after the first versions: at these values they are left out, so that older digests stay."""
 
 

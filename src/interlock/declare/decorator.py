@@ -61,7 +61,9 @@ def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[
     - `title`, `use_when`, `not_for`, `localized`, `examples` (a title to arguments): words for models and people.
     - `summary` (a template such as "save {draft_id}"), `promises` (a status to a sentence): what people are told.
     - `owner`, `business_owner`, `vendor`, `roles`, `risk`, `external`, `chosen_by`: what policies and people go by.
-    - `resource`: `(type, argument or template)`, such as `("Draft", "draft_id")`; `resolve`: gives its attributes.
+    - `resource`: `(type, argument or template)`, such as `("Draft", "draft_id")`; `resolve`: gives its attributes and
+      its version, which is looked at again just before an effect. `resource_version`: the argument that names the
+      version that the caller has seen.
     - `facts`: names of outside facts that policies on it read. `labels`: the most that its results may carry.
     - `key`: the arguments that make two calls the same effect (default: all); `key_lifetime_s`, `caller_key_required`.
     - `reconcile`: looks up whether a lost call happened. `precondition`: says whether it may happen now.

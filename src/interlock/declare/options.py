@@ -41,6 +41,7 @@ class ToolOptions(TypedDict, total=False):
     caller_key_required: bool
     key_lifetime_s: int
     resource: tuple[str, str]
+    resource_version: str
     resolve: Callable[..., object]
     reconcile: Callable[..., object]
     precondition: Callable[..., object]

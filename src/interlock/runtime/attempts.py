@@ -53,6 +53,9 @@ async def attempt_all(
     refused = _refused(invocation, clock=clock, health=health)
     if refused is None and spec.precondition:
         refused = await _unmet(invocation, runner=runner, clock=clock)
+    rule = spec.resource
+    if refused is None and rule is not None and rule.resolved and spec.effect.is_effect:
+        refused = await _moved_on(invocation, runner=runner, clock=clock)
     if refused is not None:
         return Attempt(refused)
     before = _FIRST
@@ -100,6 +103,29 @@ async def _unmet(invocation: Invocation, *, runner: Runner, clock: Clock) -> Fai
     if isinstance(found, Overdue):
         return Failed(Code.PRECONDITION_FAILED, "A condition could not be checked in time.", nothing_happened=True)
     return found
+
+
+async def _moved_on(invocation: Invocation, *, runner: Runner, clock: Clock) -> Failed | None:
+    """Why an effect must not meet its resource as it is by now: it is not the version that it was meant for.
+
+    That is the version that policy judged, or people approved, and the one that the call names.
+    """
+    operation = invocation.operation
+    judged = None if operation.resource is None else operation.resource.version
+    meant = operation.values.get(operation.spec.resource_version) if operation.spec.resource_version else None
+    until_s = min(invocation.deadline_s, clock.monotonic_s() + operation.spec.timeout_ms / 1_000)
+    found = await bounded(runner.resolve(operation), until_s=until_s)
+    if isinstance(found, Overdue):
+        return Failed(Code.PRECONDITION_FAILED, "Its resource could not be looked at in time.", nothing_happened=True)
+    now = None if found is None else found.version
+    if judged not in (None, now):
+        return Failed(
+            Code.PRECONDITION_FAILED, "Its resource has changed since.", retryable=True, nothing_happened=True
+        )
+    if meant is not None and str(meant) != now:
+        says = f"Its resource is at version {now or 'none'} by now; look at it again."
+        return Failed(Code.PRECONDITION_FAILED, says, nothing_happened=True)
+    return None
 
 
 def _numbered(invocation: Invocation, number: int, *, until_s: float) -> Invocation:

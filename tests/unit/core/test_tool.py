@@ -82,6 +82,7 @@ GOVERNANCE: Mapping[str, object] = {
     "facts": ("ticket",),
     "examples": (Example("one", Document.of({"draft_id": "r1"})),),
     "cache": CacheRule(60),
+    "resource_version": "seen",
     "handler": Entrypoint("http", "https://example.test", "f2"),
 }
 
