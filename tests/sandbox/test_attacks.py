@@ -93,6 +93,19 @@ async def test_a_program_that_eats_memory_ends_with_a_safe_message(tmp_path: Pat
     assert message(seen) == ("TOOL_EXCEPTION", "attack ended with the exit code 1.")
 
 
+async def test_processes_that_eat_memory_together_are_ended(tmp_path: Path) -> None:
+    source = """
+        import os, signal
+        for _ in range(4):
+            if os.fork() == 0:
+                held = bytearray(os.urandom(1) * (40 << 20))
+                signal.pause()
+        signal.pause()
+    """
+    seen = await attempt(Written(tmp_path, source, timeout_ms=10_000, limits=SandboxLimits(memory_bytes=100 << 20)))
+    assert message(seen) == ("TOOL_EXCEPTION", "attack was stopped: it held more than 104857600 bytes of memory.")
+
+
 async def test_a_disk_is_not_filled(tmp_path: Path) -> None:
     source = """
         import json, os

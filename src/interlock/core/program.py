@@ -29,9 +29,10 @@ _LOADER = ("LD_", "GLIBC_", "MALLOC_", "GCONV_PATH")
 class SandboxLimits:
     """What a program may use. Over it, it is stopped or its system call fails; bytes are whole bytes.
 
-    `cpu_s` and `memory_bytes` (of address space) hold for each of at most `processes` processes and threads;
-    `output_bytes` for what it prints, on each of the two streams; `files_bytes` for each of: the files that it is
-    given, the files that it leaves in /out, and its private /tmp.
+    `cpu_s` holds for each of at most `processes` processes and threads; `memory_bytes` for the address space of each,
+    and for the memory that they hold together, which is looked at ten times a second. `output_bytes` holds for what it
+    prints, on each of the two streams; `files_bytes` for each of: the files that it is given, the files that it leaves
+    in /out, and its private /tmp.
     """
 
     cpu_s: int = 10

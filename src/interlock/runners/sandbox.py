@@ -132,7 +132,7 @@ class SandboxRunner:
             LOG.exception("%s could not be started", invocation.operation.spec.name)
             return not_started("The sandbox could not be started.")
         try:
-            ended = await sandbox.ended()
+            ended = await sandbox.ended(memory_bytes=program.limits.memory_bytes)
         finally:
             await sandbox.close()
         self._log(ended, program, invocation)

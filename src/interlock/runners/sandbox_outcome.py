@@ -55,6 +55,8 @@ def printed_of(spec: ToolSpec, program: Program, ended: Ended) -> Printed | Fail
     """What it printed, if it ended well and that is JSON."""
     if not ended.channel.startswith(STARTED):
         return not_started("The sandbox could not be set up.")
+    if ended.over == "memory":
+        return stopped(spec, f"was stopped: it held more than {program.limits.memory_bytes} bytes of memory")
     if ended.over:
         most = program.limits.output_bytes if ended.over != "channel" else program.limits.files_bytes
         return stopped(spec, f"was stopped: it gave more than {most} bytes", code=Code.OUTPUT_INVALID)

@@ -19,8 +19,10 @@ from pathlib import Path
 
 from interlock.core.frozen import frozen
 from interlock.runners.sandbox_keeper import Keeper
+from interlock.runners.sandbox_memory import LOOK_S, held_bytes
 
 CHUNK_BYTES = 65_536
+MEMORY_BYTES_MAX = 1 << 60
 ENDING_S = 5.0
 """How long the kernel may take to end what was killed."""
 
@@ -47,7 +49,7 @@ class Ended:
     """What came of it. `code` is the exit code, 128 and the signal for one that was killed.
 
     `channel` is what the commands around the program wrote: nothing where the program was never started. `over` names
-    the stream on which more came than may be; then it was stopped.
+    the stream on which more came than may be, or memory; then it was stopped.
     """
 
     code: int
@@ -61,10 +63,10 @@ class Ended:
 class _Stream:
     """One pipe out of the sandbox. Of what is over the limit nothing is kept."""
 
+    name: str
     descriptor: int
     bytes_max: int
     kept: bytearray = field(default_factory=bytearray)
-    over: bool = False
     open: bool = True
 
 
@@ -80,19 +82,28 @@ class Sandbox:
         self._loop = asyncio.get_running_loop()
         self._changed = asyncio.Event()
         self._pidfds: dict[int, str] = {}
-        self._info = _Stream(info, CHUNK_BYTES)
+        self._first: int | None = None
+        self._over = ""
+        self._info = _Stream("info", info, CHUNK_BYTES)
         for stream in (*streams.values(), self._info):
             self._loop.add_reader(stream.descriptor, self._read, stream)
         self._hold(process.pid, "bwrap")
 
-    async def ended(self) -> Ended:
-        """Wait until it has ended by itself, or by printing too much, and everything in it has."""
-        while "bwrap" in self._pidfds.values() and not self._over():
-            await self._change()
+    async def ended(self, *, memory_bytes: int = MEMORY_BYTES_MAX) -> Ended:
+        """Wait until it has ended by itself, or by taking too much, and everything in it has.
+
+        `memory_bytes` is what all its processes may hold together.
+        """
+        while "bwrap" in self._pidfds.values() and not self._over:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self._change()
+            if self._first is not None and held_bytes(self._first) > memory_bytes:
+                self._over = "memory"
         await self._end()
         code = self._process.returncode
         kept = {name: bytes(stream.kept) for name, stream in self._streams.items()}
-        return Ended(-1 if code is None else code, kept["stdout"], kept["stderr"], kept["channel"], self._over())
+        return Ended(-1 if code is None else code, kept["stdout"], kept["stderr"], kept["channel"], self._over)
 
     async def close(self) -> None:
         """End everything, and wait until it has. May be called at any time, and again."""
@@ -101,9 +112,6 @@ class Sandbox:
         finally:
             for stream in (*self._streams.values(), self._info):
                 self._shut(stream)
-
-    def _over(self) -> str:
-        return next((name for name, stream in self._streams.items() if stream.over), "")
 
     async def _end(self) -> None:
         self._kill()
@@ -118,6 +126,8 @@ class Sandbox:
 
         While no first process is known there may be one on its way, in the process group of bubblewrap.
         """
+        if self._info.open:
+            self._read(self._info)
         first = [held for held, name in self._pidfds.items() if name == "first"]
         for held in first:
             with suppress(ProcessLookupError):
@@ -155,12 +165,12 @@ class Sandbox:
         room = stream.bytes_max - len(stream.kept)
         stream.kept += data[:room]
         if len(data) > room:
-            stream.over = True
+            self._over = self._over or stream.name
             self._changed.set()
         if not data:
             self._shut(stream)
             self._changed.set()
-        if stream is self._info and not stream.open:
+        if stream is self._info and self._first is None:
             self._know_first()
 
     def _know_first(self) -> None:
@@ -170,6 +180,7 @@ class Sandbox:
         except (ValueError, KeyError, TypeError):
             return
         if _parent_of(pid) == self._process.pid:
+            self._first = pid
             self._hold(pid, "first")
 
     def _shut(self, stream: _Stream) -> None:
@@ -206,7 +217,7 @@ def start_sandbox(launch: Launch, *, keeper: Keeper) -> Sandbox:
     limits = {"stdout": launch.output_bytes, "stderr": launch.output_bytes, "channel": launch.channel_bytes}
     for reader, _ in pipes.values():
         os.set_blocking(reader, False)
-    streams = {name: _Stream(pipes[name][0], bytes_max) for name, bytes_max in limits.items()}
+    streams = {name: _Stream(name, pipes[name][0], bytes_max) for name, bytes_max in limits.items()}
     return Sandbox(process, streams=streams, info=pipes["info"][0], keeper=keeper)
 
 

@@ -56,6 +56,11 @@ def test_without_the_word_that_it_starts_nothing_happened(spec: ToolSpec) -> Non
         (ended(153), Code.TOOL_EXCEPTION, "count was stopped: it wrote a larger file than it may."),
         (ended(3), Code.TOOL_ERROR, "It is not there."),
         (ended(4), Code.TOOL_ERROR, "count reported BUSY."),
+        (
+            ended(over="memory"),
+            Code.TOOL_EXCEPTION,
+            f"count was stopped: it held more than {512 << 20} bytes of memory.",
+        ),
         (ended(over="stdout"), Code.OUTPUT_INVALID, "count was stopped: it gave more than 1048576 bytes."),
         (ended(over="channel"), Code.OUTPUT_INVALID, "count was stopped: it gave more than 16777216 bytes."),
         (ended(stdout=b"?"), Code.OUTPUT_INVALID, "count printed what is no JSON: it is not one JSON value."),
