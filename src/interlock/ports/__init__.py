@@ -1,0 +1,56 @@
+"""What the runtime needs from the world, as Protocols of few methods; stores, runners and hosts provide them.
+
+Every write is one method, one transaction, one event, all or nothing. A store never decides: it guards what was
+decided, and says so when the guard no longer holds, whereupon the runtime looks again.
+"""
+
+from __future__ import annotations
+
+from interlock.ports.approvals import ApprovalChange, Approvals, Asking
+from interlock.ports.calls import Calls, Claim, Entry, Intent, Look, NotClaimed, Seen, Settlement, StoredOperation
+from interlock.ports.catalogue import CatalogueStore, Registered
+from interlock.ports.compensations import Compensations, EffectCall, Effects, PlanChange
+from interlock.ports.host import Clock, Entropy, FactSource, Principals, Secrets, Signer
+from interlock.ports.records import Artifacts, Audit, Ledger, Retention
+from interlock.ports.recovery import Closings, Due, Lease, LookUps, OpenCall, Recovery
+from interlock.ports.tools import Attempt, Invocation, Runner
+
+__all__ = [
+    "ApprovalChange",
+    "Approvals",
+    "Artifacts",
+    "Asking",
+    "Attempt",
+    "Audit",
+    "Calls",
+    "CatalogueStore",
+    "Claim",
+    "Clock",
+    "Closings",
+    "Compensations",
+    "Due",
+    "EffectCall",
+    "Effects",
+    "Entropy",
+    "Entry",
+    "FactSource",
+    "Intent",
+    "Invocation",
+    "Lease",
+    "Ledger",
+    "Look",
+    "LookUps",
+    "NotClaimed",
+    "OpenCall",
+    "PlanChange",
+    "Principals",
+    "Recovery",
+    "Registered",
+    "Retention",
+    "Runner",
+    "Secrets",
+    "Seen",
+    "Settlement",
+    "Signer",
+    "StoredOperation",
+]
