@@ -9,6 +9,7 @@ from hashlib import sha256
 import cedarpy
 
 from interlock.core.approval import Requirement
+from interlock.core.call import Principal
 from interlock.core.canonical import canonical
 from interlock.core.frozen import frozen
 from interlock.core.policy_compile import Policy, policy_set_json
@@ -17,9 +18,14 @@ from interlock.core.policy_request import Projection, View, projection, tool_val
 from interlock.core.policy_schema import OpenTypes, action_groups, resource_type
 from interlock.core.policy_terms import Answer, Mode, Outcome, PolicyRequest, PolicyTrace, Verdict, Visibility
 from interlock.core.policy_values import Unfit
+from interlock.core.run import RunFacts
 from interlock.core.tool import ToolSpec
 
 MEMO_MAX = 4_096
+
+CALLERS_MAX = 1_024
+"""Of how many callers, with what their runs have read, a verdict is remembered without looking at them again."""
+
 _JUDGES_MAX = 16_384
 _KEY_BYTES_MAX = 256
 
@@ -96,9 +102,26 @@ class Judge:
         self._verdicts: dict[View, Verdict] = {}
         self._visible: dict[View, Visibility] = {}
         self._keeps = not self.projection.reads_time
+        self._of_caller = self.projection.reads_caller_alone
+        self._by_caller: dict[tuple[int, int], tuple[Verdict, Principal, RunFacts]] = {}
 
     def decide(self, request: PolicyRequest) -> Verdict:
         """The verdict. Raises whatever a broken engine raises; such a fault is not remembered."""
+        if not self._of_caller:
+            return self._decide(request)
+        # Those who call often come with the same values. What is kept alive here cannot lend its identity to another.
+        principal, run = request.principal, request.run
+        place = (id(principal), id(run))
+        known = self._by_caller.get(place)
+        if known is not None:
+            return known[0]
+        found = self._decide(request)
+        if len(self._by_caller) >= CALLERS_MAX:
+            self._by_caller.clear()
+        self._by_caller[place] = found, principal, run
+        return found
+
+    def _decide(self, request: PolicyRequest) -> Verdict:
         view = self.projection.view(request)
         if isinstance(view, Unfit):
             return self._deny(f"{view.reason}, and policy reads it")

@@ -6,7 +6,6 @@ Because the engine is built from the view alone, two requests with equal views c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
 from typing import NamedTuple
 
 import orjson
@@ -32,9 +31,6 @@ from interlock.core.tool import ToolSpec
 
 _PRINCIPAL = Record((*PRINCIPAL.fields, Field(PARENTS[-1], STRINGS)))
 _NO_GROUPS: frozenset[str] = frozenset()
-
-RUNS_MAX = 1_024
-"""Of how many runs a slice remembers what it reads, before all are read anew."""
 
 _new = tuple.__new__  # what every call makes: a class of tuples has a constructor of its own, which is slow
 
@@ -70,9 +66,6 @@ class Projection:
     run: frozenset[str]
     plain: tuple[str, ...]
     tool: Record
-    _of_runs: dict[tuple[int, frozenset[str]], tuple[RunFacts, bytes]] = field(
-        default_factory=dict, repr=False, compare=False
-    )
 
     @property
     def reads_time(self) -> bool:
@@ -83,6 +76,11 @@ class Projection:
     def reads_resource(self) -> bool:
         """Whether it matters which resource is touched."""
         return self.resource_id or self.attributes is not None
+
+    @property
+    def reads_caller_alone(self) -> bool:
+        """Whether nothing matters but who calls and what its run has read."""
+        return self.args is None and self.facts is None and not self.plain and not self.reads_resource
 
     @property
     def reads_unknowns(self) -> bool:
@@ -121,8 +119,6 @@ class Projection:
         return orjson.dumps([resource.id if self.resource_id else "", attributes])
 
     def _context(self, request: PolicyRequest) -> bytes | Unfit:
-        if self.args is self.facts is None and not self.plain:
-            return self._of_run(request.run) if self.run else b""
         parts: dict[str, Json] = {}
         if self.args is not None:
             args = convert_fields(request.arguments, to=self.args, at="context.args")
@@ -141,19 +137,7 @@ class Projection:
             if isinstance(value, Unfit):
                 return value
             parts[name] = value
-        return orjson.dumps(parts)
-
-    def _of_run(self, run: RunFacts) -> bytes:
-        """The context of what reads the run alone. Remembered: a run stays as it is for many calls."""
-        place = (id(run), self.run)
-        known = self._of_runs.get(place)
-        if known is not None and known[0] is run:
-            return known[1]
-        context = orjson.dumps({"run": _run(run, self.run)})
-        if len(self._of_runs) >= RUNS_MAX:
-            self._of_runs.clear()
-        self._of_runs[place] = run, context
-        return context
+        return orjson.dumps(parts) if parts else b""
 
 
 def projection(spec: ToolSpec, *, paths: Iterable[Path], open_types: OpenTypes) -> Projection:

@@ -15,7 +15,7 @@ from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
-from interlock.ports import Attempt, Claim, Invocation, Runner
+from interlock.ports import Attempt, Claim, Invocation
 from interlock.runtime.attempts import attempt_all, tail_of
 from interlock.runtime.bounded import Overdue, bounded
 from interlock.runtime.faults import report
@@ -107,14 +107,16 @@ class Executor:
         """All attempts; locks go back when the work has really ended."""
         tail: Awaitable[Outcome] | None = None
         try:
-            seconds = min(self._left_s(flight), invocation.operation.tool.spec.timeout_ms / 1_000)
-            refused = await not_held(self._world.lease, claim, seconds=seconds)
-            if refused is not None:
-                return refused
+            runner, lease = self._world.runners[invocation.operation.tool.spec.handler.kind], self._world.lease
+            if lease is not None:
+                refused = await not_held(lease, claim, seconds=self._longest_s(invocation))
+                if refused is not None:
+                    return refused
+                runner = Leased(runner, lease=lease, claim=claim, clock=self._world.clock)
             flight.dispatched = True
             attempt: Attempt = await attempt_all(
                 invocation,
-                runner=self._runner(invocation.operation, claim),
+                runner=runner,
                 clock=self._world.clock,
                 entropy=self._world.entropy,
                 health=self.health,
@@ -131,12 +133,10 @@ class Executor:
             elif held is not None:
                 held.release()
 
-    def _left_s(self, flight: Flight) -> float:
-        return flight.deadline_s - self._world.clock.monotonic_s()
-
-    def _runner(self, operation: Operation, claim: Claim) -> Runner:
-        runner, lease = self._world.runners[operation.tool.spec.handler.kind], self._world.lease
-        return runner if lease is None else Leased(runner, lease=lease, claim=claim, clock=self._world.clock)
+    def _longest_s(self, invocation: Invocation) -> float:
+        """How long its first attempt may take."""
+        left_s = invocation.deadline_s - self._world.clock.monotonic_s()
+        return min(left_s, invocation.operation.tool.spec.timeout_ms / 1_000)
 
     async def _outlast(
         self, tail: Awaitable[Outcome], operation: Operation, claim: Claim, *, flight: Flight, held: Held | None

@@ -22,7 +22,7 @@ from interlock.core.policy import (
     Visibility,
     cedar,
 )
-from interlock.core.policy_judge import MEMO_MAX
+from interlock.core.policy_judge import CALLERS_MAX, MEMO_MAX
 from interlock.core.run import RunFacts
 from tests.unit.core.policy_cases import ALICE, SEARCH, policies, request, tool
 
@@ -238,3 +238,27 @@ def test_a_faulty_answer_is_not_remembered() -> None:
     assert slice_.decide(request()).answer is Answer.DENY
     broken = False
     assert slice_.decide(request()).answer is Answer.ALLOW
+
+
+OF_CALLER = """
+    permit (principal in Group::"research", action, resource) when { context.run.confidentiality < 2 };
+"""
+
+
+@pytest.mark.requirement("POL-1")
+def test_a_verdict_is_remembered_of_a_caller_and_what_its_run_has_read_and_of_no_other() -> None:
+    told = policies(OF_CALLER).slice(SEARCH, "acme")
+    secret = RunFacts("r", labels=Labels(Confidentiality.CONFIDENTIAL))
+    asked = request()
+    others = [replace(asked, run=secret), replace(asked, principal=replace(ALICE, groups=frozenset()))]
+    found = [told.decide(each).answer for each in (asked, *others, replace(asked, arguments={"query": "2"}), *others)]
+    assert found == [Answer.ALLOW, Answer.DENY, Answer.DENY, Answer.ALLOW, Answer.DENY, Answer.DENY]
+
+
+def test_a_caller_that_is_gone_lends_its_verdict_to_nobody() -> None:
+    """What is remembered by identity would be another's, were its place in memory given away."""
+    told = policies(OF_CALLER).slice(SEARCH, "acme")
+    for number in range(2 * CALLERS_MAX + 10):
+        member = frozenset({"research"}) if number % 2 else frozenset[str]()
+        verdict = told.decide(request(principal=replace(ALICE, groups=member)))
+        assert verdict.answer is (Answer.ALLOW if number % 2 else Answer.DENY)
