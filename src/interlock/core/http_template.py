@@ -152,6 +152,12 @@ class Template:
         """Method and place, for people."""
         return f"{self.method} {self.origin}{self.path}"
 
+    @property
+    def header_names(self) -> frozenset[str]:
+        """The headers that it sets itself or by arguments, in lower case."""
+        slots = [slot.name for slot in self.slots if slot.place is Place.HEADER]
+        return frozenset(name.lower() for name in (*slots, *[name for name, _ in self.headers]))
+
 
 @frozen
 class HttpError:

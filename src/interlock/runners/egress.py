@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
 import httpcore
@@ -56,7 +57,7 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
         """A connection to an address of the host. Raises `EgressRefused`, `ConnectError` or `ConnectTimeout`."""
         try:
             async with asyncio.timeout(timeout):
-                return await self._connect(host, port)
+                return await self._connect(host, port, wait_s=timeout)
         except TimeoutError:
             raise httpcore.ConnectTimeout(host) from None
 
@@ -73,16 +74,17 @@ class GuardedNetwork(httpcore.AsyncNetworkBackend):
         """Wait."""
         await asyncio.sleep(seconds)
 
-    async def _connect(self, host: str, port: int) -> httpcore.AsyncNetworkStream:
+    async def _connect(self, host: str, port: int, *, wait_s: float | None) -> httpcore.AsyncNetworkStream:
         try:
             addresses = list(await self._resolver.resolve(host, port))
         except (OSError, UnicodeError) as fault:
             raise httpcore.ConnectError(host) from fault
         if not is_allowed(host, addresses, self._allowed):
             raise EgressRefused(host)
+        share_s = (
+            None if wait_s is None else wait_s / len(addresses)
+        )  # one that swallows packets leaves time for the next
         for address in addresses[:-1]:
-            try:
-                return await self._network.connect_tcp(address, port)
-            except httpcore.ConnectError:
-                continue
+            with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
+                return await self._network.connect_tcp(address, port, timeout=share_s)
         return await self._network.connect_tcp(addresses[-1], port)

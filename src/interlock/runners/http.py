@@ -134,7 +134,7 @@ def _filling(invocation: Invocation, code: HttpCode, *, of: Template | None = No
     operation = invocation.operation
     trace = traceparent(operation.caller, operation_id=invocation.operation_id, attempt=invocation.attempt)
     headers = [("User-Agent", "interlock"), ("Accept-Encoding", "gzip"), ("traceparent", trace)]
-    if "accept" not in {name.lower() for name, _ in (of or code.request).headers}:
+    if "accept" not in (of or code.request).header_names:
         headers.append(("Accept", "application/json, */*;q=0.5"))
     if of is None and operation.spec.effect.is_effect:
         ours = ((code.key_header, invocation.key), (code.fence_header, str(invocation.fence)))

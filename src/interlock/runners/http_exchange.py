@@ -13,7 +13,7 @@ from urllib.parse import urljoin
 import certifi
 import httpcore
 
-from interlock.core.errors import SpecInvalid
+from interlock.core.errors import SpecInvalid, StoreError
 from interlock.core.frozen import frozen
 from interlock.core.http_answer import Answer, is_text
 from interlock.core.http_build import Request
@@ -133,6 +133,10 @@ class Exchanges:
             return NoAnswer("the request is no HTTP", passes=False)
         except (httpcore.NetworkError, httpcore.ProtocolError, OSError):
             return NoAnswer("the connection broke off")
+        except StoreError:
+            raise
+        except Exception as fault:  # noqa: BLE001 - whatever a server brings a library to is no answer
+            return NoAnswer(f"reading it failed with {type(fault).__name__}", passes=False)
 
     async def _exchanged(self, request: Request, *, terms: Terms, progress: Progress) -> Answer | _Moved:
         pool = self._kept if terms.is_read else self._fresh

@@ -23,6 +23,7 @@ from tests.execution import LoopClock, invocation_of
 from tests.http_upstream import Behaviour, Names, Upstream, status, upstream
 
 THING = HttpParameter("thing", "path")
+KIND = HttpParameter("kind", "header", wire_name="Accept")
 
 
 def declared(origin: str, effect: str = "write", **more: Any) -> HttpTool:
@@ -75,6 +76,11 @@ async def test_the_headers_of_key_and_fence_are_named_or_left_out_as_declared() 
     _, found = await once(server.ok, key_header="X-Request-Id", fence_header="")
     assert "x-request-id" in found.received[0].headers
     assert not {"idempotency-key", "interlock-fence"} & found.received[0].headers.keys()
+
+
+async def test_an_argument_may_be_a_header_that_is_else_sent_with_a_default() -> None:
+    _, found = await once(server.ok, {"thing": "7", "kind": "text/csv"}, parameters=[THING, KIND])
+    assert found.received[0].headers["accept"] == "text/csv"
 
 
 @pytest.mark.requirement("EXEC-6")
