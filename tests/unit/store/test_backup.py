@@ -41,6 +41,9 @@ async def test_it_is_one_file_and_says_that_it_is_a_copy(tmp_path: Path) -> None
     made = back_up(store.path, tmp_path / "b", copy=COPY, tell=lambda *each: told.append(each))
     await store.close()
     assert names(tmp_path) == ["b"]
+    with made.path.open("rb") as file:
+        # SQLite's own words for a database without a log beside it: it can be read from where nothing can be written.
+        assert file.read(20)[18:] == b"\x01\x01"
     assert (inspected(tmp_path / "b").copy, made.size_bytes) == (COPY, measured(tmp_path / "b")[0])
     assert told[-1][0] == told[-1][1] > 0
 

@@ -15,7 +15,8 @@ from interlock.store.backup_file import beside, draft_of, placed
 
 def put(target: Path, data: bytes) -> None:
     with draft_of(target) as draft:
-        draft.write_bytes(data)
+        with draft.open("r+b") as file:
+            file.write(data)
         placed(draft, target)
 
 

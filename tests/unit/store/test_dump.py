@@ -9,10 +9,11 @@ import apsw
 import pytest
 
 from interlock.core.chain import Head
-from interlock.core.dump import Table, dump_items
+from interlock.core.dump import Row, Table, dump_items, dump_lines
 from interlock.core.errors import BackupInvalid, StoreError, StoreNewer
 from interlock.ports import Claim
-from interlock.store.dump import digest_of, dump, lines_of, load
+from interlock.store import dump as dumping
+from interlock.store.dump import dump, lines_of, load
 from interlock.store.queries import migrations
 from interlock.store.sqlite import SqliteStore
 from interlock.testing.store_contract_shared import verified
@@ -120,14 +121,46 @@ async def test_one_that_fits_no_schema_is_refused(tmp_path: Path, old: bytes, ne
         load([], tmp_path / "c.db")
 
 
-async def test_what_the_database_made_something_else_of_is_found_out(tmp_path: Path) -> None:
-    """SQLite would turn the text of a row into a number where a column were declared otherwise."""
+async def test_what_the_database_made_something_else_of_is_found_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await filled(tmp_path / "a.db")
-    whole = load(lines(tmp_path / "a.db"), tmp_path / "b.db")
-    with closing(apsw.Connection(str(tmp_path / "b.db"))) as connection:
-        assert digest_of(connection) == whole.sha256
-        connection.execute("UPDATE audit SET at_us = at_us + 1 WHERE place = (SELECT max(place) FROM audit)")
-        assert digest_of(connection) != whole.sha256
+    make = dumping._make_tables
+
+    def make_and_spoil(connection: apsw.Connection, *, schema: int) -> None:
+        make(connection, schema=schema)
+        spoils = "UPDATE audit SET at_us = 1 WHERE place = NEW.place"
+        connection.execute(f"CREATE TRIGGER spoil AFTER INSERT ON audit BEGIN {spoils}; END")
+
+    monkeypatch.setattr(dumping, "_make_tables", make_and_spoil)
+    with pytest.raises(BackupInvalid, match="not what the dump holds"):
+        load(lines(tmp_path / "a.db"), tmp_path / "b.db")
+
+
+@pytest.mark.requirement("AUD-2")
+async def test_a_dump_is_one_moment_though_writers_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dumping, "TOLD_ROWS", 1)
+    await filled(tmp_path / "a.db")
+    store, loop = await SqliteStore.open(tmp_path / "a.db", chain="main"), asyncio.get_running_loop()
+
+    def write(done: int, total: int) -> None:
+        asyncio.run_coroutine_threadsafe(store.append(values.event()), loop).result(5)
+
+    await asyncio.to_thread(dump, store.path, tmp_path / "a.dump", tell=write)
+    await store.close()
+    with (tmp_path / "a.dump").open("rb") as file:
+        load(file, tmp_path / "b.db")
+    copied = await SqliteStore.open(tmp_path / "b.db", chain="main")
+    await verified(copied)
+    await copied.close()
+
+
+async def test_one_that_leaves_a_table_out_is_refused(tmp_path: Path) -> None:
+    await filled(tmp_path / "a.db")
+    items = list(dump_items(lines(tmp_path / "a.db")))
+    tables = [(item, list[Row]()) for item in items if isinstance(item, Table) and item.name != "approvals"]
+    with pytest.raises(BackupInvalid, match="missing in the dump: approvals"):
+        load(dump_lines(tables, schema=len(migrations())), tmp_path / "b.db")
 
 
 async def test_there_is_no_dump_of_nothing(tmp_path: Path) -> None:
