@@ -74,8 +74,9 @@ _STANDS: Mapping[StepState, PlanState] = {
 class Step:
     """One effect to be undone. `operation_id`, `tool` and `version` are its own, `compensate` the tool that undoes it.
 
-    `undone_by` is the operation of the compensating call, `approval_id` what it waits for; `attempt` goes into its key,
-    so that trying again after a definite failure is a new call, and nothing else is. `open_items` of a compensation
+    `undone_by` is the operation of the compensating call, `approval_id` what it waits for; `attempt` goes into its key:
+    a compensating call that ran and failed for certain raises it, so that only then trying again is a new call.
+    `open_items` of a compensation
     that was done in part are all that the next attempt undoes.
     """
 
@@ -97,9 +98,8 @@ class Step:
         return replace(self, state=state, **changes)  # type: ignore[arg-type]
 
     def again(self) -> Step:
-        """To be tried again. What failed for certain is a new call; what is unknown stays the same one."""
-        attempt = self.attempt + (self.state is StepState.FAILED)
-        return self.moved(StepState.PENDING, attempt=attempt, approval_id=None, says="")
+        """To be tried again."""
+        return self.moved(StepState.PENDING, approval_id=None, says="")
 
 
 @frozen

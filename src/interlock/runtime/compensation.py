@@ -327,10 +327,10 @@ def _came_to(step: Step, seen: Observation) -> Step | None:
         return step.moved(StepState.UNKNOWN, undone_by=by, says=why)
     if code in LEFT_ALONE and seen.status is Status.REFUSED:
         return None
-    if seen.status is Status.PARTIAL:
-        why = "It was undone in part."
-        return step.moved(StepState.FAILED, undone_by=by, says=why, open_items=seen.open_items)
-    return step.moved(StepState.FAILED, undone_by=by, says=f"{code}: {why}" if code else why)
+    if seen.status is Status.REFUSED:
+        return step.moved(StepState.FAILED, says=f"{code}: {why}")
+    why, open_items = (f"{code}: {why}", step.open_items) if code else ("It was undone in part.", seen.open_items)
+    return step.moved(StepState.FAILED, undone_by=by, says=why, open_items=open_items, attempt=step.attempt + 1)
 
 
 def _open_items(step: Step, seen: Observation, arguments: Mapping[str, Json]) -> frozenset[str] | None:

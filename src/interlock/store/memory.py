@@ -328,6 +328,7 @@ class MemoryStore(MemoryCompensations):
 
     async def purge(self, before_us: int) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
+        self._drop_plans(before_us)
         self._chain.purge(before_us, open_subjects=frozenset(call.operation.id for call in self._open.values()))
         for call in self._calls.values():
             if call.state.is_final and (call.settled_us or 0) < before_us and call.until_us <= before_us:

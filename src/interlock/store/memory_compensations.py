@@ -54,6 +54,15 @@ class MemoryCompensations(MemoryRecovery):
                 call.observation = observation
         return self._chain.append(change.event)
 
+    def _drop_plans(self, before_us: int) -> None:
+        """Retention: forget plans that are through."""
+        kept = [
+            plan
+            for plan in self._plans.values()
+            if plan.state is not PlanState.COMPENSATED or plan.started_us >= before_us
+        ]
+        self._plans = {(plan.tenant, plan.id): plan for plan in kept}
+
 
 def _is_meant(call: Call, wanted: Effects) -> bool:
     operation = call.operation

@@ -114,6 +114,8 @@ class Purging:
             ("purge_calls", values),
             ("purge_usage", (self.before_us,)),
             ("purge_closings", ()),
+            ("drop_compensated", ()),
+            ("drop_plans", (self.before_us,)),
         )
         return self.rows_max in counted[:2]
 

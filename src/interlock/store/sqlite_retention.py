@@ -37,6 +37,8 @@ def steps(db: Db, *, before_us: int) -> Iterator[Step]:
     yield from _windows(db, before_us=before_us)
     yield Step("purge_look_ups", {})
     yield Step("purge_closings", {})
+    yield Step("drop_compensated", {})
+    yield Step("drop_plans", {"before_us": before_us})
 
 
 _BY_ROW: Final = (

@@ -131,6 +131,20 @@ class CompensationContract(ContractTests):
         assert found is not None
         assert found.observation == b'"undone"'
 
+    async def test_retention_forgets_plans_that_are_through_and_nothing_is_undone_twice(
+        self, *, store: PlanStore, values: Values
+    ) -> None:
+        done, other = [await self.done(store, values, at_us=NOW_US + each) for each in (1, 2)]
+        through, stopped = plan_of(done, plan_id="through"), plan_of(other, plan_id="stopped")
+        for plan, state in ((through, StepState.COMPENSATED), (stopped, StepState.FAILED)):
+            await store.write_plan(begins(values, plan))
+            await store.write_plan(moves(values, plan, state))
+        await store.purge(NOW_US)
+        assert len(await store.plans(TENANT)) == 2
+        await store.purge(NOW_US + 1)
+        assert [each.id for each in await store.plans(TENANT)] == ["stopped"]
+        assert await store.write_plan(begins(values, plan_of(done, plan_id="again"))) is None
+
     async def test_plans_outlive_the_process(self, *, store: PlanStore, values: Values) -> None:
         plan = plan_of(await self.done(store, values, at_us=NOW_US))
         await store.write_plan(begins(values, plan))

@@ -289,7 +289,8 @@ async def test_a_step_that_people_do_not_approve_stops_the_plan(how: str) -> Non
         await gate.recovery.recover()
         (plan,) = await gate.compensations.list(ALICE)
         assert (plan.state, shop.did) == (PlanState.FAILED, [])
-        assert "approval" in plan.steps[0].says
+        assert ("approval" in plan.steps[0].says, plan.steps[0].attempt) == (True, 1)
+        assert started(await gate.compensations.resume(plan.id, by=ALICE)).state is PlanState.WAITING
 
 
 async def test_policy_decides_on_each_compensation() -> None:

@@ -44,3 +44,13 @@ SET state = excluded.state, version = excluded.version, plan_sealed = excluded.p
 -- name: restate_call
 -- What is told of an effect that is being undone.
 UPDATE calls SET observation_sealed = ? WHERE tenant = ? AND id = ? AND state IN ('succeeded', 'partial')
+
+-- name: drop_compensated
+-- Retention: an operation that is no longer there cannot be undone twice.
+DELETE FROM compensated WHERE NOT EXISTS (
+    SELECT 1 FROM calls WHERE calls.tenant = compensated.tenant AND calls.id = compensated.operation
+)
+
+-- name: drop_plans
+-- Retention: plans that are through.
+DELETE FROM compensations WHERE state = 'compensated' AND started_us < :before_us

@@ -45,3 +45,11 @@ SET state = excluded.state, version = excluded.version, plan_sealed = excluded.p
 -- name: restate_call
 -- What is told of an effect that is being undone.
 UPDATE calls SET observation_sealed = %s WHERE place = %s AND state IN ('succeeded', 'partial')
+
+-- name: drop_compensated
+-- Retention: an operation that is no longer there cannot be undone twice.
+DELETE FROM compensated WHERE NOT EXISTS (SELECT FROM calls WHERE calls.place = compensated.place)
+
+-- name: drop_plans
+-- Retention: plans that are through.
+DELETE FROM compensations WHERE state = 'compensated' AND started_us < %s
