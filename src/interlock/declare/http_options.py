@@ -71,6 +71,7 @@ class HttpOptions(TypedDict, total=False):
     key_lifetime_s: int
     resource: tuple[str, str]
     compensate: str
+    compensate_arguments: Mapping[str, object]
     cache: CacheRule
     input_schema: Mapping[str, object]
     output_schema: Mapping[str, object] | None
