@@ -122,10 +122,6 @@ def _approval(cells: Cells) -> Cells:
     return {"place": place_of(cells["tenant"], cells["id"]), **cells, "key_place": key_place}
 
 
-def _artifact(cells: Cells) -> Cells:
-    return {"place": place_of(cells.pop("tenant"), cells.pop("id")), **cells}
-
-
 def _artifact_part(cells: Cells) -> Cells:
     place = place_of(cells.pop("tenant"), cells.pop("artifact"))
     return {"artifact": place, **cells}
@@ -133,6 +129,11 @@ def _artifact_part(cells: Cells) -> Cells:
 
 def _compensated(cells: Cells) -> Cells:
     return {"place": place_of(cells["tenant"], cells["operation"]), "plan": cells["plan"]}
+
+
+def _by_id(cells: Cells) -> Cells:
+    """The row of an id of a tenant, both of which are in its place."""
+    return {"place": place_of(cells.pop("tenant"), cells.pop("id")), **cells}
 
 
 def _call(cells: Cells) -> Cells:
@@ -170,7 +171,8 @@ _MADE: Final[Mapping[str, Callable[[Cells], Cells]]] = {
     "approvals": _approval,
     "compensations": _placed("tenant", "id"),
     "compensated": _compensated,
+    "closings": _by_id,
     "closings": _artifact,
-    "artifacts": _artifact,
+    "artifacts": _by_id,
     "artifact_parts": _artifact_part,
 }

@@ -194,5 +194,6 @@ def _not_known(made: Restored) -> tuple[str, ...]:
         f"Nothing later than {since} is in it: its effects happen again if their tasks or keys are proposed again.",
         f"Calls that were not closed then: {calls}. Each is unknown until it is looked up, or closed by evidence.",
         f"Questions and unused grants of then: {made.voided}. They may have been used, so they are void: ask anew.",
+        "Plans that were undoing effects stand still: look what was undone since before one is resumed.",
         "Budgets, policies, and what was frozen or retired are as they were then.",
     )

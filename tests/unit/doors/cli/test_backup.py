@@ -87,7 +87,7 @@ def test_a_store_elsewhere_needs_its_key_beside_it(cli: Cli, backup: Path) -> No
     ran = cli("backup", "restore", "b.bak", "--to", "c.db")
     assert "put the store's key at c.db.key" in ran.out
     document = cli("backup", "restore", "b.bak", "--to", "d.db", "--json").document
-    assert (document["voided"], len(document["not_known"])) == (1, 4)
+    assert (document["voided"], len(document["not_known"])) == (1, 5)
     assert document["branch"] in json.dumps(document)
 
 

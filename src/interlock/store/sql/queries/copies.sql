@@ -14,6 +14,10 @@ UPDATE approvals SET state = 'void' WHERE state IN ('pending', 'granted')
 -- Whoever took such a call over since the copy was taken got the next fences: they are not given twice.
 UPDATE calls SET fence = fence + 1048576 WHERE state IN ('claimed', 'unknown')
 
+-- name: stop_plans
+-- What was being undone when the copy was taken may have been undone since.
+UPDATE compensations SET state = 'compensation_failed' WHERE state IN ('running', 'waiting')
+
 -- name: select_moved
 -- Where everything went, if it did.
 SELECT destination, at_us FROM moved
