@@ -172,7 +172,6 @@ _MADE: Final[Mapping[str, Callable[[Cells], Cells]]] = {
     "compensations": _placed("tenant", "id"),
     "compensated": _compensated,
     "closings": _by_id,
-    "closings": _artifact,
     "artifacts": _by_id,
     "artifact_parts": _artifact_part,
 }
