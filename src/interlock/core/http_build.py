@@ -78,7 +78,7 @@ def build(template: Template, filling: Filling) -> Request | Unbuildable:
     """The request. Total: whatever arguments and credentials hold, it is a request within the template or a reason."""
     try:
         request = _built(template, filling)
-        _check_shape(request, template)
+        check_shape(request, template)
     except _Refused as refused:
         return refused.why
     except Misfit as misfit:
@@ -220,7 +220,7 @@ def _sendable(text: str) -> str:
     return text
 
 
-def _check_shape(request: Request, template: Template) -> None:
+def check_shape(request: Request, template: Template) -> None:
     """Raises `_Refused` unless the finished request is one that the template describes."""
     if len(request.target) > TARGET_CHARS_MAX:
         raise _Refused(f"the address is longer than {TARGET_CHARS_MAX} characters")

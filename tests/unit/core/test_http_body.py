@@ -2,6 +2,7 @@
 
 from email.parser import BytesParser
 from email.policy import HTTP
+from hashlib import sha256
 
 import pytest
 
@@ -34,7 +35,7 @@ def test_a_form_writes_lists_as_repeated_names_and_encodes_everything() -> None:
 @pytest.mark.requirement("EXEC-6")
 def test_multipart_is_read_as_it_was_meant_by_an_independent_reader() -> None:
     parts = [
-        filled("note", "line\r\n--x"),
+        filled("note", f"line\r\n--{sha256().hexdigest()[:48]}--\r\n--x"),
         filled("tags", ["a", "b"]),
         filled("meta", {"k": [1]}),
         filled("file", "AAECAw==", is_base64=True, filename='a"b.bin', media_type="application/zip"),
@@ -51,7 +52,7 @@ def test_multipart_is_read_as_it_was_meant_by_an_independent_reader() -> None:
         ("file", "application/zip"),
     ]
     assert read[4].get_payload(decode=True) == b"\0\1\2\3"
-    assert b"line\r\n--x\r\n--" in body.data
+    assert read[0].get_payload().endswith("--x")
     assert write_body(BodyKind.MULTIPART, parts) == body
 
 

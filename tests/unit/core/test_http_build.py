@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core.canonical import Json
-from interlock.core.http_build import Filling, Request, Unbuildable, build
+from interlock.core.http_build import Filling, Request, Unbuildable, build, check_shape
 from interlock.core.http_template import (
     BodyKind,
     Credential,
@@ -94,6 +94,28 @@ def test_absent_arguments_leave_nothing_behind_and_a_literal_query_stays() -> No
 def test_the_operations_key_may_stand_in_the_request_itself() -> None:
     reference = Slot("", Place.QUERY, "reference", Style.FORM)
     assert built(template(reference)).target.endswith("?reference=key-1")
+
+
+@pytest.mark.requirement("EXEC-6")
+@pytest.mark.parametrize(
+    ("origin", "target"),
+    [
+        (API, "/v1/orders/7"),
+        (API, "/v1/orders/7/lines/9"),
+        (API, "/v1/admin/7/lines"),
+        (API, "/v1/orders/../lines"),
+        (API, "/v1/orders//lines"),
+        (API, "@evil.example.com/v1/orders/7/lines"),
+        (API, ".evil.example.com/v1/orders/7/lines"),
+        (Origin("http", "api.example.com", 443), "/v1/orders/7/lines"),
+        (Origin("https", "evil.example.com", 443), "/v1/orders/7/lines"),
+        (API, "/v1/orders/7/lines?" + "x" * 20_000),
+    ],
+)
+def test_a_request_that_left_its_template_all_the_same_is_not_sent(origin: Origin, target: str) -> None:
+    check_shape(Request("GET", API, "/v1/orders/7/lines?a=1", ()), template())
+    with pytest.raises(Exception, match=r"leave|longer|no URL|empty|climb"):
+        check_shape(Request("GET", origin, target, ()), template())
 
 
 @pytest.mark.requirement("EXEC-8")

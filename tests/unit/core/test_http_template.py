@@ -5,7 +5,18 @@ from dataclasses import replace
 import pytest
 
 from interlock.core.errors import SpecInvalid
-from interlock.core.http_template import Credential, HttpCode, HttpError, Origin, Template, origin_of_target, read_url
+from interlock.core.http_template import (
+    Credential,
+    HttpCode,
+    HttpError,
+    Origin,
+    Place,
+    Slot,
+    Style,
+    Template,
+    origin_of_target,
+    read_url,
+)
 
 EXAMPLE = Origin("https", "api.example.com", 443)
 
@@ -46,6 +57,11 @@ def test_the_origin_is_read_back_from_an_entrypoint() -> None:
     template = Template("POST", Origin("http", "a", 81), "/v1/{id}")
     assert template.target == "POST http://a:81/v1/{id}"
     assert origin_of_target(template.target) == "http://a:81"
+
+
+def test_the_headers_that_a_template_sets_are_known_in_lower_case() -> None:
+    slot = Slot("kind", Place.HEADER, "Accept", Style.SIMPLE)
+    assert Template("GET", EXAMPLE, "/", slots=(slot,), headers=(("X-V", "2"),)).header_names == {"accept", "x-v"}
 
 
 def test_the_fingerprint_covers_all_of_it() -> None:

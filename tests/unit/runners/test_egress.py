@@ -1,6 +1,8 @@
 """A connection goes to an address that was judged, or nowhere."""
 
 import asyncio
+import socket
+from contextlib import ExitStack
 
 import httpcore
 import pytest
@@ -40,6 +42,20 @@ async def test_the_next_address_is_tried_where_one_does_not_answer() -> None:
     async with upstream(server.ok) as found:
         network = guarded(Names(["127.0.0.2", "127.0.0.1"]), read_allowed(["127.0.0.0/8"]))
         stream = await network.connect_tcp("api.example.com", found.port, timeout=5)
+        assert stream.get_extra_info("server_addr")[0] == "127.0.0.1"
+        await stream.aclose()
+
+
+async def test_an_address_that_swallows_packets_leaves_time_for_the_next() -> None:
+    with socket.create_server(("127.0.0.2", 0), backlog=0) as full, ExitStack() as stack:
+        port = full.getsockname()[1]
+        for _ in range(4):  # more than it queues: the next is not answered at all
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(("127.0.0.2", port))
+        stack.enter_context(socket.create_server(("127.0.0.1", port)))
+        network = guarded(Names(["127.0.0.2", "127.0.0.1"]), read_allowed(["127.0.0.0/8"]))
+        stream = await network.connect_tcp("api.example.com", port, timeout=1.0)
         assert stream.get_extra_info("server_addr")[0] == "127.0.0.1"
         await stream.aclose()
 
