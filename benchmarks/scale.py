@@ -129,8 +129,8 @@ async def _beside(
 
 async def _verified(gate: Gate, size: Size) -> Measured:
     began = time.monotonic()
-    found = await gate.audit.verify()
-    if isinstance(found, Break):
+    is_broken = isinstance(await gate.audit.verify(), Break)
+    if is_broken:
         raise RuntimeError("the log of the benchmark is broken")
     return Measured(f"verify {size.records:,} records", time.monotonic() - began, "s", None, VERIFY_S, VERIFY_S / 2)
 

@@ -74,7 +74,8 @@ class Settings:
         if self.publish not in frozenset(Publish):
             raise SettingsInvalid(f"settings: publish must be {', '.join(Publish)}, not {self.publish!r}")
         object.__setattr__(self, "publish", Publish(self.publish))
-        if type(self.closing_people) is not int or self.closing_people not in (1, 2):
+        people = cast(object, self.closing_people)
+        if type(people) is not int or people not in (1, 2):
             raise SettingsInvalid(f"settings: closing_people must be 1 or 2, not {self.closing_people!r}")
         if not isinstance(self.look_ups, LookUpRule):
             raise SettingsInvalid("settings: look_ups must be a LookUpRule")

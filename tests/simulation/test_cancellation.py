@@ -155,7 +155,8 @@ def test_a_cancelled_call_that_another_has_taken_over_is_not_settled_by_who_lost
             await robbed.cut(call(gate, tool), step=4)
 
     robbed.simulation.run(live)
-    assert robbed.taken is not None
-    now = at_once(lambda: robbed.store.find(TENANT, robbed.taken.operation_id))
+    taken = robbed.taken
+    assert taken is not None
+    now = at_once(lambda: robbed.store.find(TENANT, taken.operation_id))
     assert now is not None
-    assert (now.state, now.fence) == (CallState.CLAIMED, robbed.taken.fence)
+    assert (now.state, now.fence) == (CallState.CLAIMED, taken.fence)

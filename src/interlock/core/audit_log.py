@@ -110,11 +110,11 @@ class LogReading:
     def take(self, item: LogItem) -> Break | None:
         if isinstance(item, Checkpoint):
             return self._checkpoint(item)
-        if self._begins_late():
+        if self._since and self._begins_late():
             return _at(Damage.MISSING, number=self._since, says="is missing, with which this log begins")
         self._records += 1
         self._unsigned += 1
-        self._veiled += isinstance(item, Veiled)
+        self._veiled += type(item) is Veiled
         return self._walk.advance(item)
 
     def heads(self) -> tuple[Head, ...]:

@@ -263,8 +263,11 @@ def _join(previous: bytes, *, body_digest: bytes) -> bytes:
 
 
 def _is_record(record: Record | Veiled) -> bool:
-    content: object = record.body if isinstance(record, Record) else record.body_digest
-    return isinstance(content, bytes) and _is_place(record.chain, sequence=record.sequence)
+    content: object = record.body if type(record) is Record else record.body_digest
+    chain, sequence = record.chain, record.sequence
+    if type(content) is bytes and type(chain) is str and type(sequence) is int and sequence >= 0:
+        return True  # as all are but those that somebody made up
+    return isinstance(content, bytes) and _is_place(chain, sequence=sequence)
 
 
 def _is_place(chain: object, *, sequence: object) -> bool:

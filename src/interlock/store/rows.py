@@ -22,6 +22,7 @@ Cell: TypeAlias = int | float | bytes | str | None
 """What SQLite gives and takes."""
 
 _PART: Final = struct.Struct(">HHI")
+_PART_BYTES = _PART.size
 
 
 # --- payloads ---------------------------------------------------------------------------------------------------------
@@ -39,13 +40,15 @@ def _framed(payload: Payload) -> bytes:
 
 def unframe(blob: bytes | None) -> tuple[Payload, ...]:
     """The payloads of such a blob."""
+    if blob is None:
+        return ()
     found: list[Payload] = []
-    start = 0
-    while blob and start < len(blob):
+    start, end = 0, len(blob)
+    while start < end:
         name_bytes, salt_bytes, data_bytes = _PART.unpack_from(blob, start)
-        name_end = start + _PART.size + name_bytes
+        name_end = start + _PART_BYTES + name_bytes
         salt_end = name_end + salt_bytes
-        name = blob[start + _PART.size : name_end].decode()
+        name = blob[start + _PART_BYTES : name_end].decode()
         start = salt_end + data_bytes
         found.append(Payload(name, blob[name_end:salt_end], blob[salt_end:start]))
     return tuple(found)

@@ -17,6 +17,8 @@ make_receipt = maker(Receipt)
 _PLACE_BITS: Final = 40
 _LAST: Final = (1 << _PLACE_BITS) - 1
 
+make_record, make_audit_record = maker(Record), maker(AuditRecord)
+
 
 class SqliteChain:
     """The chain of this process; no other writes it, so its head is known without reading it."""
@@ -128,9 +130,11 @@ def _split(event: Event) -> tuple[bytes | None, bytes | None]:
 
 def _record(db: Db, *, name: str, row: Row) -> AuditRecord:
     place, digest, body, tenant, kind, at_us, call, subject, first, sealed = row
-    kept = None if sealed is None else db.seal.open(sealed, context=_context(place))
-    record = Record(name, place & _LAST, digest.hex(), body)
-    return AuditRecord(record, tenant, kind, at_us, call, subject, unframe(first) + unframe(kept))
+    record = make_record(name, place & _LAST, digest.hex(), body)
+    payloads = unframe(first)
+    if sealed is not None:
+        payloads += unframe(db.seal.open(sealed, context=_context(place)))
+    return make_audit_record(record, tenant, kind, at_us, call, subject, payloads)
 
 
 def _select(query: AuditQuery) -> str:
