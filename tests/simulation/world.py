@@ -18,6 +18,7 @@ class Mood(StrEnum):
     BREAKS_BEFORE = "breaks before"
     BREAKS_AFTER = "breaks after"
     HANGS = "hangs"  # after the effect, beyond its timeout
+    BLIND = "blind"  # goes well, unless it comes to a look-up: that cannot tell
 
 
 class World(Protocol):
@@ -65,6 +66,9 @@ class SimulatedWorld:
     async def find(self, name: str, context: Context) -> str | None:
         """After a step."""
         await self.simulation.step(f"{name} is looked up")
+        if self.moods and self.moods[0] is Mood.BLIND:
+            self.moods.popleft()
+            raise TimeoutError("it cannot tell")
         return context.key if self.effects[name, context.key] else None
 
     async def look(self) -> int:

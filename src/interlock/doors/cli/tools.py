@@ -12,6 +12,8 @@ from interlock.doors.cli.shown import counted, fields, pretty, rows, visible
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from interlock.core.canonical import Json
     from interlock.core.catalogue import Lifecycle
     from interlock.core.tool import ToolSpec
@@ -83,6 +85,7 @@ async def show(name: Name) -> Answer:
             ("Effect", f"{spec.effect.value}, risk {spec.risk.name.lower()}{', external' if spec.external else ''}"),
             ("Resource", None if spec.resource is None else f"{spec.resource.type} by {spec.resource.id}"),
             ("Same effect by", spec.idempotency.fields),
+            ("Undone by", (spec.compensate or "nothing") if spec.effect.is_effect else None),
             ("Owner", spec.owner),
             ("Timeout", f"{spec.timeout_ms} ms"),
             ("Errors", [each.code for each in spec.errors]),
@@ -111,6 +114,7 @@ async def check(
     specs = [tool.spec() for tool in load_tools(project)]
     for spec in specs:
         compile_tool(spec)
+    _refuse_what_nothing_undoes(specs, is_stored=project.is_stored)
     unlike = [changed(spec) for spec in await changed_in(project, specs)]
     found = {spec.name: check_spec(spec) for spec in specs}
     count = sum(map(len, found.values()))
@@ -128,6 +132,20 @@ async def check(
         "\n".join(lines),
         PROBLEM if unlike or (strict and count) else DONE,
     )
+
+
+def _refuse_what_nothing_undoes(specs: Sequence[ToolSpec], *, is_stored: bool) -> None:
+    """Raise `SpecInvalid` where a tool names what undoes it, and that could not be called. It may be in the store."""
+    from interlock.core.compensation import wrong_with
+    from interlock.core.errors import SpecInvalid
+
+    here = {spec.name: spec for spec in specs}
+    for spec in specs:
+        other = here.get(spec.compensate)
+        if spec.compensate and (other is not None or not is_stored):
+            wrong = "; ".join(wrong_with(spec, other))
+            if wrong:
+                raise SpecInvalid(f"{spec.name}: {wrong}")
 
 
 @verb(app, "freeze")

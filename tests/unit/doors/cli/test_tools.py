@@ -25,6 +25,7 @@ def test_a_contract_is_shown_whole(cli: Cli, project: Path) -> None:
     assert [each["digest"] for each in document["versions"]] == [document["digest"]]
     text = cli("tools", "show", "save_note").out
     assert "Same effect by" in text
+    assert "Undone by:     nothing" in text
     assert '"maxLength": 10000' in text
 
 
@@ -107,6 +108,16 @@ def test_a_handler_that_does_not_fit_its_schema_is_refused_by_check(cli: Cli, pr
 
 
 @pytest.mark.requirement("TOOL-5")
+@pytest.mark.requirement("IDEM-6")
+@pytest.mark.parametrize("compensate", ["nobody", "read_note"])
+def test_a_tool_that_nothing_can_undo_as_it_says_is_refused_by_check(cli: Cli, project: Path, compensate: str) -> None:
+    tools = project / "tools.py"
+    tools.write_text(tools.read_text().replace('effect="write"', f'effect="write", compensate="{compensate}"'))
+    ran = cli("tools", "check", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "SPEC_INVALID")
+    assert f"compensate names '{compensate}'" in ran.document["error"]["message"]
+
+
 def test_check_advises_and_fails_only_when_strict(cli: Cli, project: Path) -> None:
     (project / "tools.py").write_text(
         "from interlock import tool\n@tool(effect='write')\ndef run(x: str) -> str:\n    'Do it.'\n    return x\n"
