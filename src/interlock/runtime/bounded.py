@@ -37,15 +37,51 @@ def bounded(work: Coroutine[Any, Any, T], *, until_s: float) -> Generator[Any, A
 
 
 async def _rest(work: _Suspended[T], until_s: float) -> T | Overdue[T]:
+    timer = work.timer = _Timer(until_s)
     try:
-        # The second has no timer until the first has passed: most work ends in time, and timers are what this costs.
-        async with asyncio.timeout_at(None) as grace, asyncio.timeout_at(until_s) as limit:
-            work.limit, work.grace = limit, grace
-            return await work
-    except TimeoutError:
-        if not limit.expired() and not grace.expired():
+        return await work
+    except (asyncio.CancelledError, TimeoutError):
+        if not timer.end():
             raise
+    finally:
+        timer.end()
     return Overdue(asyncio.create_task(work.left_alone()) if work.is_left else None)
+
+
+class _Timer:
+    """Cancels the present task at a time, and once more where that is asked for.
+
+    It does what `asyncio.timeout` does, at a quarter of what two of those cost for every tool that waits.
+    """
+
+    __slots__ = ("_before", "_handle", "_loop", "_task", "_until_s", "rung")
+
+    def __init__(self, until_s: float) -> None:
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("work can be bounded inside a task only")
+        self.rung = 0
+        self._task = task
+        self._before = task.cancelling()
+        self._until_s = until_s
+        self._loop = asyncio.get_running_loop()
+        self._handle = self._loop.call_at(until_s, self._ring)
+
+    def again(self) -> None:
+        """Ring once more at the end of the grace."""
+        self._handle.cancel()
+        self._handle = self._loop.call_at(self._until_s + GRACE_S, self._ring)
+
+    def end(self) -> bool:
+        """Stop, and take its cancellations back. Whether it has made any, and nobody else has."""
+        self._handle.cancel()
+        rung, self.rung = self.rung, 0
+        left = [self._task.uncancel() for _ in range(rung)]
+        return bool(left) and left[-1] <= self._before
+
+    def _ring(self) -> None:
+        self.rung += 1
+        self._task.cancel()
 
 
 class _Suspended(Generic[T]):
@@ -54,8 +90,7 @@ class _Suspended(Generic[T]):
     def __init__(self, work: Coroutine[Any, Any, T], first: object) -> None:
         self._work = work
         self._first: list[object] = [first]
-        self.limit: asyncio.Timeout | None = None
-        self.grace: asyncio.Timeout | None = None
+        self.timer: _Timer | None = None
         self.is_left = False
 
     def __await__(self) -> Generator[Any, Any, T]:
@@ -72,12 +107,12 @@ class _Suspended(Generic[T]):
         return self._work.send(value)
 
     def throw(self, fault: BaseException) -> object:
-        if isinstance(fault, asyncio.CancelledError) and self.limit is not None and self.grace is not None:
-            if self.grace.expired():
+        if isinstance(fault, asyncio.CancelledError) and self.timer is not None:
+            if self.timer.rung > 1:
                 self.is_left = True
                 raise fault
-            if self.limit.expired():
-                self.grace.reschedule((self.limit.when() or 0.0) + GRACE_S)
+            if self.timer.rung:
+                self.timer.again()
         return self._work.throw(fault)
 
     def close(self) -> None:

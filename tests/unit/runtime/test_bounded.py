@@ -126,3 +126,43 @@ async def test_a_cancellation_by_the_caller_passes_through() -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert stopped.is_set()
+
+
+async def test_a_cancellation_by_the_caller_is_not_taken_for_the_end_of_its_time() -> None:
+    """Nor is it lost where both come at once: whoever cancelled waits for the task to end."""
+
+    async def work() -> None:
+        await passing(60)
+
+    async def call() -> object:
+        return await bounded(work(), until_s=now_s() + 5)
+
+    task = asyncio.create_task(call())
+    asyncio.get_running_loop().call_at(now_s() + 5, task.cancel)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert task.cancelling() == 1
+
+
+async def test_its_time_inside_another_that_ends_with_it_is_over_for_both() -> None:
+    async def work() -> None:
+        await passing(60)
+
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout_at(now_s() + 5):
+            await bounded(work(), until_s=now_s() + 5)
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
+
+
+async def test_a_timer_that_is_not_needed_does_not_ring() -> None:
+    async def work() -> str:
+        await passing(1)
+        return "in time"
+
+    assert await bounded(work(), until_s=now_s() + 5) == "in time"
+    await passing(10)
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0
