@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NoReturn
 
-from interlock.core.canonical import Json, canonical, sha256_hex
+from interlock.core.canonical import Json, canonical, decode, sha256_hex
 from interlock.core.frozen import frozen
 from interlock.core.http_template import HttpCode
 from interlock.core.outcome import Failed, Outcome, Produced, Succeeded, Whole
@@ -63,8 +63,34 @@ def outcome_of(answer: Answer, *, spec: ToolSpec, code: HttpCode, now_us: int) -
 def found_of(answer: Answer, *, spec: ToolSpec, code: HttpCode) -> Outcome | None:
     """What a look-up found out: it happened, it did not where the tool declares that this status proves it, or None."""
     if answer.status in code.not_happened:
-        return Failed(Code.TOOL_ERROR, "It did not happen.", nothing_happened=True)
-    return result_of(answer, limit=spec.output_bytes_max) if 200 <= answer.status < 300 else None
+        return _DID_NOT
+    if not 200 <= answer.status < 300:
+        return None
+    result = result_of(answer, limit=spec.output_bytes_max)
+    return _found_at(result, answer, code) if code.found_at else result
+
+
+def _found_at(result: Outcome, answer: Answer, code: HttpCode) -> Outcome | None:
+    """What stands at the place where a search says what it found; an answer that was not read whole proves nothing."""
+    if not isinstance(result, Succeeded) or not answer.is_whole:
+        return None
+    value: Json = decode(result.data)
+    for step in code.found_at.split("/")[1:]:
+        value = _member(value, step.replace("~1", "/").replace("~0", "~"))
+    if value in _NOTHING:
+        return _DID_NOT if code.absence_proves else None
+    return Succeeded(canonical(value))
+
+
+def _member(value: Json, step: str) -> Json:
+    if isinstance(value, dict):
+        return value.get(step)
+    is_place = isinstance(value, list) and step.isascii() and step.isdecimal() and int(step) < len(value)
+    return value[int(step)] if isinstance(value, list) and is_place else None
+
+
+_NOTHING: tuple[Json, ...] = (None, False, "", [], {})
+_DID_NOT = Failed(Code.TOOL_ERROR, "It did not happen.", nothing_happened=True)
 
 
 def result_of(answer: Answer, *, limit: int) -> Outcome:

@@ -174,14 +174,18 @@ class HttpError:
 class HttpCode:
     """What runs one HTTP tool: its request, what its answers mean, and the request that looks a lost one up.
 
-    `not_happened` are the statuses of the look-up that prove that nothing happened. An empty `key_header` or
-    `fence_header` is not sent. Times bound one wait for the network; the whole attempt is bounded by the tool's.
+    `not_happened` are the statuses of the look-up that prove that nothing happened, `found_at` the JSON pointer at
+    which its answer says that it did, and `absence_proves` whether nothing there proves that it did not. An empty
+    `key_header` or `fence_header` is not sent. Times bound one wait for the network; the whole attempt is bounded by
+    the tool's.
     """
 
     request: Template
     statuses: tuple[HttpError, ...] = ()
     look_up: Template | None = None
     not_happened: tuple[int, ...] = ()
+    found_at: str = ""
+    absence_proves: bool = False
     key_header: str = "Idempotency-Key"
     fence_header: str = "Interlock-Fence"
     connect_timeout_ms: int = 10_000

@@ -74,13 +74,24 @@ def _code(http: Mapping[str, Any]) -> HttpCode:
         request,
         _statuses(http.get("errors", ())),
         None if look_up is None else _look_up(look_up, request, known=http.get("parameters", ())),
-        () if look_up is None else look_up.not_happened,
+        *(((), "", False) if look_up is None else _proofs(look_up)),
         **{name: http[name] for name in ("key_header", "fence_header", *WAITS) if name in http},
     )
     if not all(0 < getattr(code, name) <= WAIT_MS_MAX for name in WAITS):
         raise SpecInvalid(f"a wait must be 1 to {WAIT_MS_MAX} ms")
     _check_ours(code)
     return code
+
+
+def _proofs(look_up: HttpLookUp) -> tuple[tuple[int, ...], str, bool]:
+    """What an answer to the look-up proves. Raises `SpecInvalid` for what could never be read."""
+    if look_up.found_at and not look_up.found_at.startswith("/"):
+        raise SpecInvalid("reconcile: found_at is a JSON pointer, such as /items/0")
+    if look_up.absence_proves and not look_up.found_at:
+        raise SpecInvalid("reconcile: absence_proves needs found_at, the place where nothing would be")
+    if any(200 <= status < 300 for status in look_up.not_happened):
+        raise SpecInvalid("reconcile: a status from 200 to 299 says that it happened; use found_at for a search")
+    return look_up.not_happened, look_up.found_at, look_up.absence_proves
 
 
 def _check_ours(code: HttpCode) -> None:

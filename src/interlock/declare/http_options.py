@@ -33,6 +33,8 @@ class HttpLookUp:
 
     Its parameters take the arguments of the tool, by name, or the operation's key. `not_happened` are the statuses that
     prove that nothing happened; any other answer proves nothing. `credentials` of None are the tool's, at its origin.
+    A search answers 200 whether it found something or not: `found_at` is the JSON pointer, such as `/items/0`, at which
+    it says what it found. Nothing there proves nothing, unless `absence_proves` that it did not happen.
     """
 
     url: str
@@ -41,6 +43,8 @@ class HttpLookUp:
     headers: Mapping[str, str] = field(default_factory=dict)
     credentials: tuple[Credential, ...] | None = None
     not_happened: tuple[int, ...] = ()
+    found_at: str = ""
+    absence_proves: bool = False
 
 
 class HttpOptions(TypedDict, total=False):

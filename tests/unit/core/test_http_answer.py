@@ -1,6 +1,7 @@
 """An answer becomes a result, a declared error, a fault that passes or an honest doubt; its size is never hidden."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -141,3 +142,22 @@ def test_a_look_up_proves_only_what_it_declares() -> None:
     assert isinstance(missing, Failed)
     assert missing.nothing_happened
     assert [found_of(Answer(status), spec=SPEC, code=CODE) for status in (302, 401, 403, 410, 429, 500)] == [None] * 6
+
+
+@pytest.mark.requirement("IDEM-3")
+def test_a_search_proves_by_what_it_found_and_not_by_its_status() -> None:
+    def found(body: bytes, *, proves: bool = False, pointer: str = "/items/0", whole: bool = True) -> object:
+        code = replace(CODE, found_at=pointer, absence_proves=proves)
+        return found_of(Answer(200, body, "application/json", is_whole=whole), spec=SPEC, code=code)
+
+    assert found(b'{"items":[{"id":1},{"id":2}]}') == Succeeded(b'{"id":1}')
+    assert found(b'{"a/b":{"~":7}}', pointer="/a~1b/~0") == Succeeded(b"7")
+    assert found(b"0", pointer="/items") is None
+    nothing = (b'{"items":[]}', b"{}", b"[]", b'"text"', b"null", b'{"items":[null]}', b'{"items":[{}]}', b"")
+    assert [found(each) for each in nothing] == [None] * len(nothing)
+    for each in nothing:
+        proved = found(each, proves=True)
+        assert isinstance(proved, Failed)
+        assert proved.nothing_happened
+    assert [found(each, proves=True) for each in (b"{", b'{"items":[],"items":[1]}')] == [None, None]
+    assert found(b'{"items":[', proves=True, whole=False) is None
