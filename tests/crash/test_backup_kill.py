@@ -1,4 +1,4 @@
-"""Killed in the middle of a copy, nothing stands under its name, and the next one succeeds all the same."""
+"""Killed in the midst of a copy or a move, nothing half is left under its name, and the next one succeeds."""
 
 import asyncio
 import signal
@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from interlock.core.errors import StoreMoved
 from interlock.store.backup import back_up
 from interlock.store.backup_read import inspected
+from interlock.store.move import move
 from interlock.store.sqlite import SqliteStore
 from interlock.store.sqlite_copies import Copy
 from interlock.testing.store_values import Values
@@ -34,6 +36,16 @@ if moment == "placing":
 backup.back_up(Path(source), Path(target), copy=Copy("a", 1), tell=tell if moment == "copying" else backup_file.untold)
 """
 
+# Kills itself once the old store says where it went, before the new one is in its place.
+MOVES = """
+import os, signal, sys
+from pathlib import Path
+from interlock.store import move
+
+move.placed = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+move.move(Path(sys.argv[1]), Path(sys.argv[2]), at_us=1, check=lambda _: None)
+"""
+
 
 @pytest.mark.parametrize("moment", ["copying", "placing"])
 async def test_a_copy_that_was_killed_leaves_nothing_under_its_name(tmp_path: Path, moment: str) -> None:
@@ -47,3 +59,19 @@ async def test_a_copy_that_was_killed_leaves_nothing_under_its_name(tmp_path: Pa
     assert not target.with_name("b.part").exists()
     await store.append(values.event())
     await store.close()
+
+
+async def test_a_move_that_was_killed_leaves_one_store_at_most_and_is_finished_by_the_next(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.db", tmp_path / "b.db"
+    store, values = await SqliteStore.open(source, chain="main"), Values()
+    await store.claim(values.intent("k"))
+    await store.close()
+    killed = await asyncio.create_subprocess_exec(sys.executable, "-c", MOVES, str(source), str(target))
+    assert await asyncio.wait_for(killed.wait(), 30) == -signal.SIGKILL
+    assert not target.exists()
+    with pytest.raises(StoreMoved):
+        await SqliteStore.open(source, chain="main")
+    move(source, target, at_us=2, check=lambda _: None)
+    moved = await SqliteStore.open(target, chain="main")
+    assert [call.orphaned for call in await moved.open_calls()] == [True]
+    await moved.close()
