@@ -94,12 +94,12 @@ def page(artifact: Artifact, joined: bytes, *, offset: int, length: int) -> Page
 
 
 def matches(data: bytes, text: str, *, most: int) -> tuple[Match, ...]:
-    """The first places at which the text stands."""
+    """The first places at which the text stands; those that stand in what is shown around one are not told again."""
     needle, found, at = text.encode(), list[Match](), 0
     while needle and len(found) < most and (at := data.find(needle, at)) >= 0:
         around = data[max(0, at - EXCERPT_BYTES) : at + len(needle) + EXCERPT_BYTES]
         found.append(Match(at, around.decode("utf-8", "ignore")))
-        at += len(needle)
+        at += len(needle) + EXCERPT_BYTES
     return tuple(found)
 
 

@@ -51,6 +51,7 @@ def test_all_places_of_a_text_are_found_up_to_so_many() -> None:
     assert [each.offset for each in matches(data, "needle", most=9)] == [500, 1006]
     assert matches(data, "needle", most=1) == (Match(500, "x" * 160 + "needle" + "y" * 160),)
     assert matches(data, "", most=9) == ()
+    assert [each.offset for each in matches(b"abc" * 100, "abc", most=9)] == [0, 165]
 
 
 @pytest.mark.requirement("OBS-4")
