@@ -223,6 +223,14 @@ async def test_nothing_outside_is_written(tmp_path: Path) -> None:
     assert (tmp_path / "attack.py").exists()
 
 
+async def test_no_descriptor_of_the_gate_is_there(tmp_path: Path) -> None:
+    source = """
+        import json, os
+        print(json.dumps([each for each in range(256) if os.path.exists(f"/proc/self/fd/{each}")]))
+    """
+    assert value(await attempt(Written(tmp_path, source))) == [0, 1, 2]
+
+
 async def test_a_setuid_program_gives_nothing(tmp_path: Path) -> None:
     source = """
         import shutil

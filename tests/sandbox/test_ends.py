@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from interlock import ErrorContract, Host, Principal, ToolCall
-from interlock.core.program import SandboxLimits
+from interlock.core.program import Program, SandboxLimits
+from interlock.runners.sandbox_command import Contents, Machine, launch_of
+from interlock.runners.sandbox_keeper import Keeper
+from interlock.runners.sandbox_probe import find_machine
+from interlock.runners.sandbox_process import sealed, start_sandbox
+from tests.execution import passing
 from tests.gates import ALICE, used
 from tests.sandbox.programs import PYTHON, Written, attempt, call, command_line, descriptors, gate_of, message, value
 
@@ -216,6 +221,22 @@ async def test_a_cancelled_call_leaves_nothing_running(tmp_path: Path) -> None:
             await asyncio.wait(gate._owned)
         assert written.left == []
         assert await used(gate, "calls") > 0
+
+
+async def test_what_ends_a_sandbox_waits_until_its_first_process_is_buried() -> None:
+    machine, keeper = find_machine(), Keeper()
+    assert isinstance(machine, Machine)
+    contents = Contents({}, sealed(b"{}"), None if machine.filter is None else sealed(machine.filter))
+    program = Program(("/bin/sh", "-c", "echo here; while :; do sleep 100; done"))
+    sandbox = start_sandbox(launch_of(program, machine, contents=contents), keeper=keeper)
+    while not sandbox._streams["stdout"].kept:
+        await passing(0.01)
+    first = Path(f"/proc/{sandbox._first}")
+    assert (first / "stat").exists()
+    await sandbox.close()
+    keeper.close()
+    assert sandbox._process.returncode == 137  # bubblewrap saw it end, and was not killed itself
+    assert not (first / "stat").exists()
 
 
 async def test_many_at_once_all_come_back(tmp_path: Path) -> None:

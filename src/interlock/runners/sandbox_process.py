@@ -22,6 +22,7 @@ from interlock.runners.sandbox_keeper import Keeper
 from interlock.runners.sandbox_memory import LOOK_S, held_bytes
 
 CHUNK_BYTES = 65_536
+_WAIT = 'read -r go <"/proc/self/fd/$1" || exit 1; shift; exec "$@"'
 MEMORY_BYTES_MAX = 1 << 60
 ENDING_S = 5.0
 """How long the kernel may take to end what was killed."""
@@ -115,11 +116,13 @@ class Sandbox:
 
     async def _end(self) -> None:
         self._kill()
-        with suppress(TimeoutError):  # a process that the kernel cannot end is not waited for for ever
+        try:
             async with asyncio.timeout(ENDING_S):
                 while self._pidfds or any(stream.open for stream in (*self._streams.values(), self._info)):
                     await self._change()
                     self._kill()
+        except TimeoutError:  # a process that the kernel cannot end is not waited for for ever
+            self._kill_group()
 
     def _kill(self) -> None:
         """The first process, and with it all others; bubblewrap then ends by itself, having buried it.
@@ -128,11 +131,14 @@ class Sandbox:
         """
         if self._info.open:
             self._read(self._info)
-        first = [held for held, name in self._pidfds.items() if name == "first"]
-        for held in first:
+        if self._first is None:
+            self._kill_group()
+        for held in [held for held, name in self._pidfds.items() if name == "first"]:
             with suppress(ProcessLookupError):
                 signal.pidfd_send_signal(held, signal.SIGKILL)
-        if not first and self._process.returncode is None:
+
+    def _kill_group(self) -> None:
+        if self._process.returncode is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -193,7 +199,8 @@ class Sandbox:
 def start_sandbox(launch: Launch, *, keeper: Keeper) -> Sandbox:
     """Start it. Raises `OSError` where that cannot be; the descriptors of the launch are closed in any case.
 
-    It is started from the event loop's own thread: it ends with the thread that started it.
+    It is started from the event loop's own thread: it ends with the thread that started it. It waits for a word before
+    it goes on, so that nothing is ever there that the keeper does not know.
     """
     pipes: dict[str, tuple[int, int]] = {}
     owned = list(launch.descriptors)
@@ -202,11 +209,15 @@ def start_sandbox(launch: Launch, *, keeper: Keeper) -> Sandbox:
         for name in ("stdout", "stderr", "channel", "info"):
             pipes[name] = os.pipe2(os.O_CLOEXEC)
             owned.append(pipes[name][1])
+        go, say_go = os.pipe2(os.O_CLOEXEC)
+        owned += (go, say_go)
         info = pipes["info"][1]
-        arguments = sealed(_nul_separated([*launch.arguments, "--info-fd", str(info)]))
+        known = ("--info-fd", str(info), "--block-fd", str(go))
+        arguments = sealed(_nul_separated([*launch.arguments, *known]))
         owned.append(arguments)
-        process = _started(launch, pipes, passed=(*launch.descriptors, info, arguments))
+        process = _started(launch, pipes, passed=(*launch.descriptors, info, go, arguments))
         keeper.hold(process.pid)
+        os.write(say_go, b"\n")
     except OSError:
         for reader, _ in pipes.values():
             os.close(reader)
@@ -240,7 +251,18 @@ def seal(held: int) -> None:
 
 def _started(launch: Launch, pipes: Mapping[str, tuple[int, int]], *, passed: Sequence[int]) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [*launch.bwrap, "--args", str(passed[-1]), "--", *launch.command],
+        [
+            "/bin/sh",
+            "-c",
+            _WAIT,
+            "sh",
+            str(passed[-2]),
+            *launch.bwrap,
+            "--args",
+            str(passed[-1]),
+            "--",
+            *launch.command,
+        ],
         stdin=pipes["channel"][1],
         stdout=pipes["stdout"][1],
         stderr=pipes["stderr"][1],

@@ -86,4 +86,4 @@ async def test_a_bubblewrap_that_does_not_start_the_program_makes_none(tmp_path:
     machine = lying(tmp_path, STATUS)
     (tmp_path / "bwrap").write_text("#!/bin/sh\necho 'bwrap: No permissions' >&2\nexit 1")
     assert "(bwrap: No permissions): allow user namespaces" in await refusal(machine)
-    assert "cannot be started" in await refusal(replace(machine, bwrap=("/none/bwrap",)))
+    assert "/none/bwrap: not found" in await refusal(replace(machine, bwrap=("/none/bwrap",)))

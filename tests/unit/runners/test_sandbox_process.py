@@ -90,8 +90,13 @@ async def test_no_descriptor_is_left_open(shell: tuple[str, ...], keeper: Keeper
     held = sealed(b"x")
     await done(start_sandbox(Launch(shell, (), ("/bin/true",), (held,)), keeper=keeper))
     with pytest.raises(OSError, match=r"."):
-        start_sandbox(Launch(("/none/bwrap",), (), ("/bin/true",), (sealed(b"x"),)), keeper=keeper)
+        start_sandbox(Launch(shell, (), ("x" * 300_000,), (sealed(b"x"),)), keeper=keeper)
     assert descriptors() == before
+
+
+async def test_a_bubblewrap_that_is_not_there_has_started_nothing(keeper: Keeper) -> None:
+    ended = await done(start_sandbox(Launch(("/none/bwrap",), (), ("/bin/true",)), keeper=keeper))
+    assert (ended.code, ended.channel) == (127, b"")
 
 
 def test_sealed_bytes_are_read_from_the_beginning_and_never_changed() -> None:
