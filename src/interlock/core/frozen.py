@@ -42,6 +42,15 @@ def maker(kind: Callable[P, T]) -> Callable[P, T]:
     return make
 
 
+def fields_of(kind: type[T]) -> Callable[[T], dict[str, object]]:
+    """A function that gives the fields of a frozen class by name, as fast as if it were written out."""
+    scope: dict[str, object] = {}
+    shown = ", ".join(f"{each.name!r}: self.{each.name}" for each in fields(kind))  # type: ignore[arg-type]
+    exec(f"def told(self): return {{{shown}}}", scope)  # noqa: S102 - as above
+    told: Callable[[T], dict[str, object]] = scope["told"]  # type: ignore[assignment]
+    return told
+
+
 def _source(made: type, parts: tuple[Field[object], ...], scope: dict[str, object]) -> str:
     compared = [each.name for each in parts if each.compare]
     mine, other = (f"({''.join(f'{of}.{name}, ' for name in compared)})" for of in ("self", "other"))

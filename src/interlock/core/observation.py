@@ -13,7 +13,7 @@ from interlock.core.canonical import Json, canonical, decode, fitted
 from interlock.core.chain import Head, Receipt
 from interlock.core.errors import StoreError
 from interlock.core.evidence import Evidence, EvidenceKind, Source
-from interlock.core.frozen import frozen
+from interlock.core.frozen import fields_of, frozen
 from interlock.core.labels import Confidentiality, Labels, Trust
 from interlock.core.refusals import Code
 from interlock.core.tool import fields_to_json
@@ -115,17 +115,45 @@ def released(observation: Observation, receipt: Receipt) -> Observation:
 
 def to_bytes(observation: Observation) -> bytes:
     """What the store keeps of an observation, to be replayed; the result is kept as text, so as to stay to the byte."""
+    fields, data = _fields(observation), observation.data_json
+    fields["data_json"] = None if data is None else data.decode()
     try:
-        return fitted(orjson.dumps(observation, default=_in_bytes))
+        fields["evidence"], fields["labels"] = _kept(observation.evidence), _kept(observation.labels)
+        return fitted(orjson.dumps(fields, default=_in_bytes))
     except TypeError:  # an integer past 64 bits
-        data = observation.data_json
         return canonical({**_told(observation), "data_json": None if data is None else data.decode()})
+
+
+_fields = fields_of(Observation)
+
+_SHARED: dict[int, tuple[Evidence | Labels, orjson.Fragment]] = {}
+"""Evidence and labels of tools as they are kept: what is held here cannot lend its identity to another."""
+
+SHARED_MAX = 1_024
+"""How many are remembered, before all are written anew."""
+
+
+def _kept(part: Evidence | Labels | None) -> object:
+    """A part of an observation for the encoder: what most results of a tool share is written once."""
+    if part is None or not _is_shared(part):
+        return part
+    found = _SHARED.get(id(part))
+    if found is None:
+        if len(_SHARED) >= SHARED_MAX:
+            _SHARED.clear()
+        found = _SHARED[id(part)] = part, orjson.Fragment(orjson.dumps(part, default=_in_bytes))
+    return found[1]
+
+
+def _is_shared(part: Evidence | Labels) -> bool:
+    """Whether it says nothing of one result."""
+    if isinstance(part, Labels):
+        return not part.origins
+    return not part.sources and part.data_time_us is None and not part.data_version
 
 
 def _in_bytes(value: object) -> object:
     """What the encoder does not know. Members of enums it writes as their values."""
-    if isinstance(value, bytes):
-        return value.decode()
     if isinstance(value, frozenset):
         return sorted(value)
     raise TypeError(f"an observation cannot hold a {type(value).__name__}")

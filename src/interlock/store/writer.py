@@ -120,10 +120,10 @@ class Writer:
         if self._stopped is not None:
             raise self._stopped
 
-    async def write(self, name: str, *, run: Callable[[], T]) -> T:
+    def write(self, name: str, *, run: Callable[[], T]) -> asyncio.Future[T]:
         """Carry `run` out in the next transaction; its result once that is durable, even if nobody waits any more."""
         self.check()
-        return await self._enqueue(name, run=run)
+        return self._enqueue(name, run=run)
 
     async def close(self) -> None:
         """Refuse everything that comes from now on, and carry out what waits."""

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, field, fields, replace
 
 import pytest
 
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import fields_of, frozen, maker
 
 
 @frozen
@@ -82,6 +82,12 @@ def test_what_a_maker_makes_is_what_the_class_makes() -> None:
         make()  # type: ignore[call-arg]
     with pytest.raises(FrozenInstanceError):
         make(1).x = 2  # type: ignore[misc]
+
+
+def test_the_fields_of_a_value_are_given_by_name_and_in_order() -> None:
+    told = fields_of(Point)(Point(1, name="p"))
+    assert told == {"x": 1, "y": 0, "name": "p", "notes": {}}
+    assert [*told] == ["x", "y", "name", "notes"]
 
 
 def test_a_field_that_is_not_compared_or_shown_is_neither() -> None:
