@@ -329,8 +329,18 @@ class MemoryStore(MemoryCompensations):
     async def purge(self, before_us: int) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
         self._drop_plans(before_us)
+        self._drop_questions(before_us)
         self._chain.purge(before_us, open_subjects=frozenset(call.operation.id for call in self._open.values()))
         for call in self._calls.values():
             if call.state.is_final and (call.settled_us or 0) < before_us and call.until_us <= before_us:
                 call.operation = replace(call.operation, sealed=b"")
                 call.observation = None
+
+    def _drop_questions(self, before_us: int) -> None:
+        """Retention: forget closed questions with their operations, unless their call is open or its key answers."""
+        for place, (approval, _) in tuple(self._approvals.items()):
+            is_open = approval.state in (ApprovalState.PENDING, ApprovalState.GRANTED)
+            call = None if approval.key is None else self._keys.get((approval.tenant, approval.key))
+            answers = call is not None and (not call.state.is_final or call.until_us > before_us)
+            if not is_open and not answers and approval.asked_at_us < before_us:
+                del self._approvals[place]

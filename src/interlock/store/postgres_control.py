@@ -112,12 +112,13 @@ class Purging:
         counted = await line.count(
             ("purge_records", values),
             ("purge_calls", values),
+            ("drop_approvals", values),
             ("purge_usage", (self.before_us,)),
             ("purge_closings", ()),
             ("drop_compensated", ()),
             ("drop_plans", (self.before_us,)),
         )
-        return self.rows_max in counted[:2]
+        return self.rows_max in counted[:3]
 
 
 def read_heads(rows: list[Row]) -> tuple[Head, ...]:

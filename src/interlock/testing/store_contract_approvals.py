@@ -193,3 +193,20 @@ class ApprovalContract(ContractTests):
         assert await state_of(store, asking=mine) is ApprovalState.USED
         assert await state_of(store, asking=same_key) is ApprovalState.VOID
         assert await state_of(store, asking=other_key) is ApprovalState.PENDING
+
+    @pytest.mark.parametrize("days", [1, 9])
+    async def test_retention_forgets_closed_questions_whose_key_answers_no_more(
+        self, *, store: Store, values: Values, days: int
+    ) -> None:
+        """Its call's key answers for so many days; what waits, or was granted and not used, stays."""
+        waiting, unused, used = (values.asking(key) for key in ("waiting", "unused", "used"))
+        await store.ask(waiting)
+        for asking in (unused, used):
+            await granted(store, values=values, asking=asking)
+        claim = await claimed(store, intent=replace(values.resumed(used), lifetime_us=days * DAY_US))
+        await store.purge(NOW_US + 10 * DAY_US)
+        assert await store.approval(TENANT, used.approval.id) is not None
+        await store.settle(values.settlement(claim))
+        await store.purge(NOW_US + 2 * DAY_US)
+        left = {each.id for each in await store.approvals(TENANT)}
+        assert left == {each.approval.id for each in ((waiting, unused) if days == 1 else (waiting, unused, used))}

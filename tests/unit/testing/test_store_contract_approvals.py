@@ -47,6 +47,17 @@ class MergesEverything(MemoryStore):
         return next((each for each, _ in self._approvals.values()), None)
 
 
+class KeepsQuestions(MemoryStore):
+    def _drop_questions(self, before_us: int) -> None:
+        return None
+
+
+class DropsQuestionsThatAnswer(MemoryStore):
+    def _drop_questions(self, before_us: int) -> None:
+        self._keys.clear()
+        super()._drop_questions(before_us)
+
+
 @pytest.mark.parametrize(
     ("broken", "test", "given"),
     [
@@ -57,6 +68,8 @@ class MergesEverything(MemoryStore):
         (NeverExpires, "test_an_approval_is_used_before_it_expires_and_for_what_it_was_given", {}),
         (LastVoteWins, "test_of_two_votes_on_the_same_state_one_counts", {}),
         (MergesEverything, "test_a_question_that_differs_is_one_of_its_own", {"differs": "key"}),
+        (KeepsQuestions, "test_retention_forgets_closed_questions_whose_key_answers_no_more", {"days": 1}),
+        (DropsQuestionsThatAnswer, "test_retention_forgets_closed_questions_whose_key_answers_no_more", {"days": 9}),
         (MergesEverything, "test_questions_without_a_key_are_never_the_same", {}),
     ],
 )

@@ -30,3 +30,14 @@ SELECT place, tenant, id, state, approval_sealed, operation_sealed, key_place FR
 SELECT tenant, id, state, approval_sealed FROM approvals
 WHERE (%(tenant)s::text IS NULL OR tenant = %(tenant)s) AND (%(state)s::text IS NULL OR state = %(state)s)
 ORDER BY asked_at_us, number
+
+-- name: drop_approvals
+-- Retention: closed questions with their operations, some at a time, unless their call is open or its key answers.
+DELETE FROM approvals WHERE place IN (
+    SELECT place FROM approvals WHERE state NOT IN ('pending', 'granted') AND asked_at_us < %(before_us)s
+      AND NOT EXISTS (
+        SELECT FROM calls WHERE calls.key_place = approvals.key_place AND calls.holds_key
+          AND (calls.state IN ('claimed', 'unknown') OR calls.until_us > %(before_us)s)
+      )
+    LIMIT %(limit)s
+)
