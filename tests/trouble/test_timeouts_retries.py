@@ -92,7 +92,7 @@ async def test_ret_03_a_call_that_is_given_up_is_let_go_of_and_holds_up_no_other
             await server.ok(exchange)
 
     async with upstream(sleeps) as found:
-        tool = declared(found.origin, "write", timeout_ms=300, concurrency=1)
+        tool = declared(found.origin, "write", timeout_ms=given["client_timeout_s"] * 1_000, concurrency=1)
         async with opened(":memory:", [tool], ALL, egress_allow=LOOPBACK) as gate:
             given_up = await gate.call(fetch(1), principal=ALICE, task="t")
             await asyncio.wait_for(let_go.wait(), 5)

@@ -64,7 +64,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
 
 SLOW = ("never answers", "answers a header at a time", "answers a byte at a time")
 """Behaviours that only a deadline ends."""
-SLOW_MS = 450
+SLOW_MS = 700
 
 API = "http://api.example.com"
 UNREACHED: Mapping[str, tuple[str, Names]] = {

@@ -58,10 +58,13 @@ async def test_a_server_that_ignores_the_key_does_each_operation_at_most_once(ef
     ways: tuple[Behaviour, ...] = (
         server.ok,
         server.reset_after_commit,
+        server.ok,
         server.reset_before_commit,
         status(500, commits=True),
+        server.ok,
         status(503, commits=True),
         server.wrong_length,
+        server.ok,
         status(429, retry_after="0"),
     )
 
