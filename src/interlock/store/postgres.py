@@ -124,7 +124,6 @@ class PostgresStore:
             raise StoreError(f"the database at {shown(url)} cannot be used: {reason}") from fault
         writer.on_commit = on_commit
         reader = Reader(url, seal=seal)
-        await reader.open()
         return PostgresStore(writer, reader, seal=seal, name=database_of(url))
 
     async def close(self) -> None:

@@ -6,9 +6,6 @@ import struct
 from collections.abc import Iterable
 from typing import Final
 
-from psycopg import pq
-from psycopg.adapt import AdaptersMap, Dumper
-
 _HEAD: Final = struct.Struct(">iiIii")
 _LENGTH: Final = struct.Struct(">i")
 _BIGINT: Final = struct.Struct(">iq")
@@ -19,79 +16,24 @@ _FALSE: Final = _LENGTH.pack(1) + b"\x00"
 _BOOL_OID, _BYTEA_OID, _BIGINT_OID, _TEXT_OID = 16, 17, 20, 25
 
 
-class Column:
-    """An array in the form in which it travels. Its subclasses are the types that there are."""
-
-    __slots__ = ("data",)
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-
-
-class Bytes(Column):
-    """Of `bytea`."""
-
-
-class Texts(Column):
-    """Of `text`."""
-
-
-class Bigints(Column):
-    """Of `bigint`."""
-
-
-class Bools(Column):
-    """Of `boolean`."""
-
-
-def blobs(values: Iterable[bytes | None]) -> Bytes:
+def blobs(values: Iterable[bytes | None]) -> bytes:
     """Bytes, some of which may be missing."""
-    return Bytes(_array(_BYTEA_OID, [_sized(value) for value in values]))
+    return _array(_BYTEA_OID, [_sized(value) for value in values])
 
 
-def texts(values: Iterable[str | None]) -> Texts:
+def texts(values: Iterable[str | None]) -> bytes:
     """Texts, some of which may be missing. A text that UTF-8 cannot spell raises `UnicodeEncodeError`."""
-    return Texts(_array(_TEXT_OID, [_sized(None if value is None else value.encode()) for value in values]))
+    return _array(_TEXT_OID, [_sized(None if value is None else value.encode()) for value in values])
 
 
-def bigints(values: Iterable[int | None]) -> Bigints:
+def bigints(values: Iterable[int | None]) -> bytes:
     """Whole numbers, some of which may be missing; one that is too big raises `struct.error`."""
-    return Bigints(_array(_BIGINT_OID, [_NULL if value is None else _BIGINT.pack(8, value) for value in values]))
+    return _array(_BIGINT_OID, [_NULL if value is None else _BIGINT.pack(8, value) for value in values])
 
 
-def bools(values: Iterable[bool]) -> Bools:
+def bools(values: Iterable[bool]) -> bytes:
     """Truth values."""
-    return Bools(_array(_BOOL_OID, [_TRUE if value else _FALSE for value in values]))
-
-
-def register(adapters: AdaptersMap) -> None:
-    """Have a connection send columns as they are."""
-    for dumper in (_BytesDumper, _TextsDumper, _BigintsDumper, _BoolsDumper):
-        adapters.register_dumper(dumper.of, dumper)
-
-
-class _ColumnDumper(Dumper):
-    format = pq.Format.BINARY
-    of: type[Column]
-
-    def dump(self, obj: Column) -> bytes:
-        return obj.data
-
-
-class _BytesDumper(_ColumnDumper):
-    of, oid = Bytes, 1001
-
-
-class _TextsDumper(_ColumnDumper):
-    of, oid = Texts, 1009
-
-
-class _BigintsDumper(_ColumnDumper):
-    of, oid = Bigints, 1016
-
-
-class _BoolsDumper(_ColumnDumper):
-    of, oid = Bools, 1000
+    return _array(_BOOL_OID, [_TRUE if value else _FALSE for value in values])
 
 
 def _sized(value: bytes | None) -> bytes:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from itertools import count
 from typing import Any, Final, TypeAlias
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import ConnStatus, ExecStatus, TransactionStatus
+from psycopg.pq.abc import PGresult
 
 from interlock.core.errors import StoreError
-from interlock.store import postgres_arrays
 from interlock.store.queries import POSTGRES, named_queries
 
 QUERIES: Final = {name: text.encode() for name, text in named_queries(POSTGRES).items()}
@@ -22,59 +27,208 @@ Step: TypeAlias = "tuple[str, Values]"
 
 QUERIES["begin"] = b"BEGIN"
 QUERIES["commit"] = b"COMMIT"
+QUERIES["rollback"] = b"ROLLBACK"
 QUERIES["one_moment"] = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 CONNECT_S: Final = 5
 LOCK_WAIT_MS: Final = 3_000
 STATEMENT_MS: Final = 10_000
+ANSWER_S: Final = 12.0
 IDLE_IN_BATCH_MS: Final = 2_000
 
 
+_SESSION: Final = (
+    "-c synchronous_commit=on -c client_min_messages=warning "
+    # Every query finds its rows by an index: one plan does for all values, also before the tables were ever analysed.
+    "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
+)
+
+
 class Line:
-    """A connection. One trip at a time."""
+    """A connection. One trip at a time.
+
+    It speaks to `libpq` itself: what `psycopg` does for each query costs more than the query.
+    """
 
     def __init__(self, connection: psycopg.AsyncConnection[Row]) -> None:
         self.connection = connection
+        self._pgconn = connection.pgconn
+        self._loop = asyncio.get_running_loop()
+        self._socket = -1
+        self._prepared: set[str] = set()
+        self._results: list[PGresult] = []
+        self._arrived: asyncio.Future[None] | None = None
 
     @staticmethod
     async def open(url: str) -> Line:
-        """Connect for writing. A process that stops in the midst of a batch does not hold others up for long."""
+        """Connect. A process that stops in the midst of a batch does not hold others up for long."""
         options = f"-c lock_timeout={LOCK_WAIT_MS} -c idle_in_transaction_session_timeout={IDLE_IN_BATCH_MS}"
-        line = Line(await psycopg.AsyncConnection.connect(addressed(url, options=options), autocommit=True))
-        set_up(line.connection)
-        return line
+        return Line(await psycopg.AsyncConnection.connect(addressed(url, options=options), autocommit=True))
 
     @property
     def is_broken(self) -> bool:
         """Whether nothing goes over it any more."""
-        return self.connection.closed
+        return self._pgconn.status != ConnStatus.OK
 
     async def trip(self, *steps: Step) -> list[list[Row]]:
         """The rows of each step, in order. One that fails fails those after it, and the transaction."""
-        async with self.connection.pipeline() as pipeline:
-            cursors = [await self.connection.execute(QUERIES[name], values, binary=True) for name, values in steps]
-            await pipeline.sync()
-            return [await each.fetchall() if each.description else [] for each in cursors]
+        return [read_rows(each) for each in await self._results_of(steps)]
 
     async def count(self, *steps: Step) -> list[int]:
         """How many rows each step has changed."""
-        async with self.connection.pipeline() as pipeline:
-            cursors = [await self.connection.execute(QUERIES[name], values) for name, values in steps]
-            await pipeline.sync()
-            return [each.rowcount for each in cursors]
+        return [each.command_tuples or 0 for each in await self._results_of(steps)]
 
     async def roll_back(self) -> None:
         """Undo what was not committed."""
-        await self.connection.rollback()
+        if self._pgconn.transaction_status != TransactionStatus.IDLE:
+            await self.trip(("rollback", ()))
 
     async def close(self) -> None:
-        await self.connection.close()
+        """Let go of it, whatever is on its way."""
+        self._fail(psycopg.OperationalError("the connection was closed"))
+
+    # --- on the way ---------------------------------------------------------------------------------------------------
+
+    async def _results_of(self, steps: tuple[Step, ...]) -> list[PGresult]:
+        if self.is_broken:
+            raise psycopg.OperationalError("the connection is lost")
+        self._enter()
+        arrived = self._arrived = self._loop.create_future()
+        timer = self._loop.call_later(ANSWER_S, self._fail, psycopg.OperationalError("the server does not answer"))
+        try:
+            new = self._send(steps)
+            await arrived
+        except asyncio.CancelledError:
+            # What comes back would be taken for the answer to another trip.
+            await self.close()
+            raise
+        finally:
+            timer.cancel()
+            self._arrived = None
+        return self._answers(new)
+
+    def _enter(self) -> None:
+        if self._socket < 0:
+            self._pgconn.nonblocking = 1
+            self._pgconn.enter_pipeline_mode()
+            self._socket = self._pgconn.socket
+            self._loop.add_reader(self._socket, self._read)
+
+    def _send(self, steps: tuple[Step, ...]) -> list[str | None]:
+        """Hand all of it over; for each result that will come the query that it prepares, if it does."""
+        pgconn, self._results = self._pgconn, []
+        coming: list[str | None] = []
+        for name, values in steps:
+            text, order = _PLAIN[name]
+            if name not in self._prepared and name not in coming:
+                pgconn.send_prepare(name.encode(), text)
+                coming.append(name)
+            coming.append(None)
+            given = values if isinstance(values, tuple) else [values[each] for each in order]
+            sent = [_sent(value) for value in given]
+            pgconn.send_query_prepared(name.encode(), [value for value, _ in sent], [form for _, form in sent], 1)
+        pgconn.pipeline_sync()
+        if pgconn.flush():
+            self._loop.add_writer(self._socket, self._write)
+        return coming
+
+    def _write(self) -> None:
+        try:
+            if not self._pgconn.flush():
+                self._loop.remove_writer(self._socket)
+        except psycopg.OperationalError as fault:
+            self._fail(fault)
+
+    def _read(self) -> None:
+        try:
+            self._pgconn.consume_input()
+        except psycopg.OperationalError as fault:
+            self._fail(fault)
+            return
+        ended = False
+        while not self._pgconn.is_busy():
+            result = self._pgconn.get_result()
+            if result is not None and result.status == ExecStatus.PIPELINE_SYNC:
+                self._arrive()
+                return
+            if result is None and ended:
+                return
+            ended = result is None
+            if result is not None:
+                self._results.append(result)
+
+    def _arrive(self) -> None:
+        if self._arrived is not None and not self._arrived.done():
+            self._arrived.set_result(None)
+
+    def _fail(self, fault: psycopg.OperationalError) -> None:
+        """The connection is of no use any more."""
+        if self._socket >= 0:
+            self._loop.remove_reader(self._socket)
+            self._loop.remove_writer(self._socket)
+            self._socket = -1
+        self._pgconn.finish()
+        if self._arrived is not None and not self._arrived.done():
+            self._arrived.set_exception(fault)
+
+    def _answers(self, coming: list[str | None]) -> list[PGresult]:
+        """The results of the steps, without those of their preparation. Raises the first fault."""
+        answers = []
+        for name, result in zip(coming, self._results, strict=False):
+            if result.status in (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE):
+                raise psycopg.errors.error_from_result(result)
+            if name is None:
+                answers.append(result)
+            else:
+                self._prepared.add(name)
+        return answers
 
 
-def set_up(connection: psycopg.AsyncConnection[Row]) -> None:
-    """What every connection of a store has."""
-    connection.prepare_threshold = 1
-    postgres_arrays.register(connection.adapters)
+def read_rows(result: PGresult) -> list[Row]:
+    """The rows of a result in binary form."""
+    reads = [_READS[result.ftype(column)] for column in range(result.nfields)]
+    value = result.get_value
+    return [
+        tuple([None if (cell := value(row, column)) is None else read(cell) for column, read in enumerate(reads)])
+        for row in range(result.ntuples)
+    ]
+
+
+def _sent(value: object) -> tuple[bytes | None, int]:
+    """A value as it travels: bytes, columns and texts as they are, numbers as their digits."""
+    if value is None or isinstance(value, bytes):
+        return value, 1
+    if isinstance(value, str):
+        return value.encode(), 1
+    return str(value).encode(), 0
+
+
+_READS: Final[Mapping[int, Callable[[bytes], object]]] = {
+    16: lambda cell: cell == b"\x01",
+    17: bytes,
+    20: lambda cell: int.from_bytes(cell, "big", signed=True),
+    21: lambda cell: int.from_bytes(cell, "big", signed=True),
+    23: lambda cell: int.from_bytes(cell, "big", signed=True),
+    25: lambda cell: cell.decode(),
+    2278: lambda cell: None,
+}
+"""By the numbers of types: boolean, bytea, bigint, smallint, integer, text, void."""
+
+
+def _plain(text: bytes) -> tuple[bytes, tuple[str, ...]]:
+    """A query with numbered placeholders, and the names of its values in order."""
+    order: list[str] = []
+    counted = count(1)
+
+    def number(found: re.Match[str]) -> str:
+        name = found[1]
+        if name is None:
+            return f"${next(counted)}"
+        if name not in order:
+            order.append(name)
+        return f"${order.index(name) + 1}"
+
+    return re.sub(r"%s|%\((\w+)\)s", number, text.decode()).encode(), tuple(order)
 
 
 def addressed(url: str, *, options: str = "") -> str:
@@ -85,7 +239,7 @@ def addressed(url: str, *, options: str = "") -> str:
         raise StoreError(
             "the address of the PostgreSQL store cannot be read; give postgresql://host/database"
         ) from wrong
-    own = f"-c statement_timeout={STATEMENT_MS} -c synchronous_commit=on -c client_min_messages=warning {options}"
+    own = f"-c statement_timeout={STATEMENT_MS} {_SESSION} {options}"
     settings: dict[str, Any] = {
         "connect_timeout": CONNECT_S,
         "tcp_user_timeout": STATEMENT_MS,
@@ -111,3 +265,6 @@ def database_of(url: str) -> str:
     """The name of the database, as a file may be called."""
     name = str(conninfo_to_dict(url).get("dbname") or "interlock")
     return "".join(each if each.isalnum() or each in "-_." else "_" for each in name)
+
+
+_PLAIN: Final = {name: _plain(text) for name, text in QUERIES.items()}

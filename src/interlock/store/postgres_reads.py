@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Final, TypeVar
 
 import orjson
 import psycopg
-from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 from interlock.core.budget import Amounts, Usage
 from interlock.core.decision import Prior
@@ -23,7 +23,7 @@ from interlock.core.run import RunFacts
 from interlock.ports import Look, Seen
 from interlock.store.books import UNUSED
 from interlock.store.postgres_arrays import blobs
-from interlock.store.postgres_line import Line, Row, Step, addressed, set_up, shown
+from interlock.store.postgres_line import Line, Row, Step, shown
 from interlock.store.postgres_rows import NOBODY, open_sealed, place_of, place_of_scope
 from interlock.store.rows import read_labels, read_run
 from interlock.store.rules import is_key_over
@@ -33,8 +33,8 @@ T = TypeVar("T")
 
 make_seen = maker(Seen)
 
-POOL_MAX: Final = 4
-POOL_WAIT_S: Final = 5.0
+LINES_MAX: Final = 4
+FREE_WITHIN_S: Final = 5.0
 PATIENCE_S: Final = 15.0
 
 _PAUSE_S: Final = 0.05
@@ -46,28 +46,20 @@ class Reader:
     def __init__(self, url: str, *, seal: Seal) -> None:
         self._url = url
         self._seal = seal
-        self._pool = AsyncConnectionPool(
-            addressed(url),
-            min_size=1,
-            max_size=POOL_MAX,
-            timeout=POOL_WAIT_S,
-            open=False,
-            kwargs={"autocommit": True},
-            configure=_configure,
-        )
+        self._is_closed = False
+        self._free: list[Line] = []
+        self._places = asyncio.Semaphore(LINES_MAX)
         self._looks: list[tuple[Look, asyncio.Future[Seen]]] = []
         self._asked: list[tuple[Look, asyncio.Future[Seen]]] = []
         self._task: asyncio.Task[None] | None = None
-
-    async def open(self) -> None:
-        """Begin to connect."""
-        await self._pool.open()
 
     async def close(self) -> None:
         """Answer what waits, and let go of all connections."""
         if self._task is not None:
             await asyncio.wait([self._task])
-        await self._pool.close()
+        self._is_closed = True
+        for line in self._free:
+            await line.close()
 
     async def trip(self, *steps: Step) -> list[list[Row]]:
         """The rows of each step, whatever it takes within the time. Raises `StoreError`."""
@@ -78,17 +70,39 @@ class Reader:
         until_s = time.monotonic() + PATIENCE_S
         while True:
             try:
-                async with self._pool.connection() as connection:
-                    return await read(Line(connection))
-            except PoolTimeout as busy:
-                where = shown(self._url)
-                raise StoreError(
-                    f"no connection to {where} for {POOL_WAIT_S:g} s: none is free, or none can be made"
-                ) from busy
+                async with self._line() as line:
+                    return await read(line)
             except psycopg.Error as fault:
                 if not isinstance(fault, psycopg.OperationalError) or time.monotonic() > until_s:
                     raise StoreError(f"the database at {shown(self._url)} does not answer: {_reason(fault)}") from fault
                 await asyncio.sleep(_PAUSE_S)
+
+    @asynccontextmanager
+    async def _line(self) -> AsyncIterator[Line]:
+        """A connection that nobody else uses meanwhile. Raises `StoreError` where none becomes free."""
+        try:
+            async with asyncio.timeout(FREE_WITHIN_S):
+                await self._places.acquire()
+        except TimeoutError as busy:
+            raise StoreError(f"all {LINES_MAX} connections that read are busy for {FREE_WITHIN_S:g} s") from busy
+        try:
+            line = self._free.pop() if self._free else await Line.open(self._url)
+            try:
+                yield line
+            finally:
+                await self._give_back(line)
+        finally:
+            self._places.release()
+
+    async def _give_back(self, line: Line) -> None:
+        """Keep it where it is of use again."""
+        if not line.is_broken:
+            with suppress(psycopg.Error):  # what cannot be rolled back is broken
+                await line.roll_back()
+        if line.is_broken or self._is_closed:
+            await line.close()
+        else:
+            self._free.append(line)
 
     # --- looks --------------------------------------------------------------------------------------------------------
 
@@ -185,10 +199,6 @@ def _resolve(answer: asyncio.Future[Seen], *, result: Seen | StoreError) -> None
         answer.set_exception(result)
     else:
         answer.set_result(result)
-
-
-async def _configure(connection: psycopg.AsyncConnection[Row]) -> None:
-    set_up(connection)
 
 
 def _reason(fault: Exception) -> str:

@@ -29,7 +29,7 @@ async def test_a_read_survives_the_loss_of_its_connection(postgres_url: str, pos
 async def test_where_every_connection_is_busy_a_read_is_answered_and_not_hung(
     monkeypatch: pytest.MonkeyPatch, postgres_stores: Opens
 ) -> None:
-    monkeypatch.setattr(postgres_reads, "POOL_WAIT_S", 0.2)
+    monkeypatch.setattr(postgres_reads, "FREE_WITHIN_S", 0.2)
     store, go_on = await postgres_stores(), asyncio.Event()
 
     busy = asyncio.Semaphore(0)
@@ -38,10 +38,10 @@ async def test_where_every_connection_is_busy_a_read_is_answered_and_not_hung(
         busy.release()
         await go_on.wait()
 
-    holding = [asyncio.create_task(store._reader.on_line(hold)) for _ in range(postgres_reads.POOL_MAX)]
+    holding = [asyncio.create_task(store._reader.on_line(hold)) for _ in range(postgres_reads.LINES_MAX)]
     for _ in holding:
         await busy.acquire()
-    with pytest.raises(StoreError, match="none is free"):
+    with pytest.raises(StoreError, match="busy"):
         await store.epoch()
     go_on.set()
     await asyncio.gather(*holding)
