@@ -14,7 +14,9 @@ from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Produced, Succeeded, Unknown
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
+from interlock.core.tool import ToolSpec
 from interlock.ports import Attempt, Invocation, Runner
+from interlock.runners.by_kind import CodeRunner, RunnersByKind
 from interlock.runners.threads import StillRunning
 from tests.gates import ALICE, code, opened, records, used
 
@@ -48,6 +50,12 @@ class Hostile:
     async def resolve(self, operation: Operation) -> Resource | None:
         return None
 
+    def bind(self, spec: ToolSpec, *, code: object) -> None:
+        raise NotImplementedError
+
+    async def close(self) -> None:
+        raise NotImplementedError
+
 
 @tool(effect="write", key=["to"], reconcile=lambda: None)
 async def send(to: str) -> str:
@@ -56,12 +64,15 @@ async def send(to: str) -> str:
 
 
 @asynccontextmanager
-async def run_by(path: str, runner: Runner) -> AsyncIterator[Gate]:
+async def run_by(path: str, runner: CodeRunner) -> AsyncIterator[Gate]:
     async with opened(path, [send]) as gate:
         runners: Mapping[str, Runner] = gate._world.runners
-        assert isinstance(runners, dict)
-        runners["python"] = runner
-        yield gate
+        assert isinstance(runners, RunnersByKind)
+        bound, runners._made["python"] = runners["python"], runner
+        try:
+            yield gate
+        finally:
+            runners._made["python"] = bound
 
 
 async def _send(gate: Gate) -> Observation:
