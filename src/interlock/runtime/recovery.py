@@ -125,8 +125,11 @@ class RecoveryDesk:
         call = replace(found, looks=looks.get((by.tenant, operation_id), NO_LOOKS))
         if not self._can_tell(call):
             return Deny(Code.PRECONDITION_FAILED, "Its tool cannot be asked: it has no look-up, or not as it is here.")
-        seen = await self._look(call, by=by)
-        return seen or Deny(Code.OUTCOME_UNKNOWN, "Its tool cannot tell, or somebody else has it looked up just now.")
+        counted = await self._count(call, by=by)
+        if counted is None:
+            return Deny(Code.CONTENDED, "It is being looked up just now; look again.")
+        seen = await self._ask(counted, by=by)
+        return seen or Deny(Code.OUTCOME_UNKNOWN, "Its tool cannot tell.")
 
     async def look_again(self, claim: Claim, late: Outcome) -> None:
         """Look an unknown call up once the work that went on has ended; what came late of it is evidence, no more.
@@ -246,29 +249,28 @@ class RecoveryDesk:
         if can_tell is None:
             return 0
         if can_tell and call.looks.count < self._rule.attempts:
-            if await self._look(call) is not None:
-                return 1
-            call = replace(call, looks=call.looks.and_another(self._rule, now_us=self._world.clock.now_us()))
-            if call.looks.count < self._rule.attempts:
+            counted = await self._count(call)
+            if counted is None or await self._ask(counted) is not None:
+                return int(counted is not None)
+            if counted.looks.count < self._rule.attempts:
                 return 0
-            held = await self._world.look_ups.looks(call.operation.tenant)
-            call = replace(call, looks=held.get((call.operation.tenant, call.operation.id), NO_LOOKS))
+            call = counted
         why = "no look-up could tell" if can_tell else "its tool has no look-up"
         event = self._event(EventKind.ESCALATED, call, {"why": why, "looks": call.looks.count})
         if not call.looks.escalated:
             await self._world.look_ups.note_looks(call, call.looks.given_up(), event)
         return 0
 
-    async def _look(self, call: OpenCall, *, by: Principal | None = None) -> Observation | None:
-        """Count one look-up, make it, and close the call where it tells. None: it is as unknown as before.
-
-        Counting it is guarded: of several processes one looks.
-        """
+    async def _count(self, call: OpenCall, *, by: Principal | None = None) -> OpenCall | None:
+        """Count one look-up before it is made: of several processes one does, and looks. None: another one has."""
         looks = call.looks.and_another(self._rule, now_us=self._world.clock.now_us())
         told = {"looks": looks.count, **({} if by is None else signed_by(by))}
         event = self._event(EventKind.LOOKED_UP, call, told)
-        if await self._world.look_ups.note_looks(call, looks, event) is None:
-            return None
+        receipt = await self._world.look_ups.note_looks(call, looks, event)
+        return None if receipt is None else replace(call, looks=looks)
+
+    async def _ask(self, call: OpenCall, *, by: Principal | None = None) -> Observation | None:
+        """Ask the tool, and close the call where it tells. None: it is as unknown as before."""
         try:
             found = await asyncio.wait_for(self._gate.look_up(call), self._rule.timeout_s)
         except TimeoutError:

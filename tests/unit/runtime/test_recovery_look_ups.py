@@ -20,12 +20,14 @@ class Oracle:
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.knows = False
+        self.is_asked = asyncio.Event()
         self.slow: frozenset[str] = frozenset()
         self.tools = tuple(self._lose(name) for name in ("lose", "mislay"))
 
     def _lose(self, name: str) -> AnyTool:
         async def look(what: str) -> str | None:
             self.asked.append(what)
+            self.is_asked.set()
             if what in self.slow:
                 await asyncio.Event().wait()
             if not self.knows:
@@ -96,6 +98,26 @@ async def test_of_processes_that_recover_at_once_one_asks_the_tool(tmp_path: Pat
         assert oracle.asked == ["x"]
     async with opened(path, oracle.tools, None) as later:
         assert (later.recovered, oracle.asked) == (Recovered(unknown=1), ["x"])
+
+
+@pytest.mark.requirement("IDEM-3", "IDEM-4")
+async def test_who_was_not_first_to_look_for_the_last_time_asks_no_people(tmp_path: Path) -> None:
+    path, oracle = str(tmp_path / "gate.db"), Oracle()
+    oracle.slow = frozenset({"x"})
+    few = rule(attempts=1, timeout_s=0.1)
+    async with (
+        opened(path, oracle.tools, look_ups=few) as gate,
+        opened(path, oracle.tools, None, look_ups=few) as other,
+    ):
+        await oracle.lost(gate)
+        (seen_before,) = (await other._world.look_ups.due(gate._world.clock.now_us(), 9)).calls
+        looking = asyncio.create_task(gate.recovery.recover())
+        await asyncio.wait_for(oracle.is_asked.wait(), 20)
+        assert await other.recovery._look_or_escalate(seen_before) == 0
+        assert await records(gate, "call.escalated") == []
+        await looking
+        assert len(await records(gate, "call.escalated")) == 1
+    assert oracle.asked == ["x"]
 
 
 @pytest.mark.requirement("IDEM-3")
