@@ -158,7 +158,9 @@ async def head() -> Answer:
 @verb(app, "purge")
 async def purge(
     *,
-    before: Annotated[str, typer.Option(help="A time such as 2026-11-30T08:00Z, or an age such as 90d.")],
+    before: Annotated[
+        str | None, typer.Option(help="A time such as 2026-11-30T08:00Z, or an age such as 90d; default: keep_days.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go. Changes nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> Answer:
@@ -169,8 +171,9 @@ async def purge(
     """
     from interlock.doors.cli.session import confirmed, not_operator, reading, working
 
-    before_us = _past_us(before)
     async with reading() as session:
+        before = before or _kept(session.project.keep_days)
+        before_us = _past_us(before)
         refused = not_operator(session.by, "Purging")
         if refused is not None:
             return refusal(refused)
@@ -334,6 +337,13 @@ def _mark(text: str) -> Mark:
 
 def _since_us(text: str | None) -> int | None:
     return None if text is None else _time_us(text, "--since")
+
+
+def _kept(days: int) -> str:
+    """How long the project keeps what is kept whole."""
+    if not days:
+        raise typer.BadParameter("say --before when, or keep_days = 90 under [interlock] in interlock.toml")
+    return f"{days}d"
 
 
 def _past_us(text: str) -> int:

@@ -17,11 +17,19 @@ from interlock.settings import Settings
 
 FILE: Final = "interlock.toml"
 MEMORY: Final = ":memory:"
+DAYS_MAX: Final = 36_500
 
 _Fields = Mapping[str, type]
 _Word = TypeVar("_Word", ScopeKind, Unit)
 _TABLES: Final[Mapping[str, _Fields]] = {
-    "interlock": {"store": str, "tools": list, "policies": str, "environment": str, "egress_allow": list},
+    "interlock": {
+        "store": str,
+        "tools": list,
+        "policies": str,
+        "environment": str,
+        "egress_allow": list,
+        "keep_days": int,
+    },
     "operator": {"id": str, "tenant": str, "groups": list},
     "people": {"id": str, "groups": list},
     "limits": {"scope": str, "unit": str, "amount": int, "window_s": int, "shared": bool},
@@ -37,7 +45,11 @@ _WORDS: Final[Mapping[type, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What `interlock.toml` says, its paths made absolute. `operator` is who the command line acts as."""
+    """What `interlock.toml` says, its paths made absolute. `operator` is who the command line acts as.
+
+    `keep_days` is how long what is kept whole stays, as far as `interlock audit purge` is not told otherwise; 0 where
+    nothing is said.
+    """
 
     root: Path
     store: str
@@ -48,6 +60,7 @@ class Project:
     environment: str = "development"
     limits: Limits = field(default_factory=Limits)
     egress_allow: tuple[str, ...] = ()
+    keep_days: int = 0
 
     @property
     def settings(self) -> Settings:
@@ -61,8 +74,13 @@ class Project:
 
     @property
     def is_stored(self) -> bool:
-        """Whether there is a store on disk already."""
-        return self.store != MEMORY and Path(self.store).exists()
+        """Whether there is a store on disk already; a database is taken for one."""
+        return self.is_database or (self.store != MEMORY and Path(self.store).exists())
+
+    @property
+    def is_database(self) -> bool:
+        """Whether the store is in a database, such as `postgresql://host/name`, and not a file."""
+        return "://" in self.store
 
     def person(self, name: str | None) -> Principal:
         """The operator, or the one of `[[people]]` that is named. Raises `SettingsInvalid` for a stranger."""
@@ -108,6 +126,7 @@ def parse_project(text: str, *, root: Path) -> Project:
         environment=_text(main, "environment", "development"),
         limits=Limits(tuple(_limit(each) for each in _many(said, "limits"))),
         egress_allow=_texts(main, "egress_allow"),
+        keep_days=_days(main, "keep_days"),
     )
 
 
@@ -188,6 +207,13 @@ def _one_of(kind: type[_Word], table: Mapping[str, object], name: str) -> _Word:
         return kind(word)
     except ValueError:
         raise SettingsInvalid(f"{FILE}: [[limits]] {name} is {', '.join(each.value for each in kind)}") from None
+
+
+def _days(table: Mapping[str, object], name: str) -> int:
+    days = table.get(name, 0)
+    if not isinstance(days, int) or not 0 <= days <= DAYS_MAX:
+        raise SettingsInvalid(f"{FILE}: {name} in [interlock] is a number of days up to {DAYS_MAX}")
+    return days
 
 
 def _text(table: Mapping[str, object], name: str, default: str) -> str:

@@ -224,3 +224,12 @@ def test_a_purge_takes_an_operator_and_a_time_that_has_passed(cli: Cli, project:
         assert cli("audit", "purge", "--before", before, "--yes").code == 2
     nothing = cli("audit", "purge", "--before", "1d", "--dry-run").out
     assert "0 records before 1d" in nothing
+
+
+def test_how_long_the_project_keeps_things_is_what_a_purge_goes_by(cli: Cli, project: Path, waiting: str) -> None:
+    ran = cli("audit", "purge", "--dry-run", "--json")
+    assert (ran.code, "keep_days" in ran.document["error"]["message"]) == (2, True)
+    settings = project / "interlock.toml"
+    settings.write_text(settings.read_text().replace("[interlock]", "[interlock]\nkeep_days = 30"))
+    assert "0 records before 30d" in cli("audit", "purge", "--dry-run").out
+    assert "0 records before 2d" in cli("audit", "purge", "--before", "2d", "--dry-run").out

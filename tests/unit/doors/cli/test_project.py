@@ -72,6 +72,7 @@ def test_a_store_in_memory_is_no_path() -> None:
         ('[interlock]\ntools = "a.py"', "tools in .interlock. is a list of texts"),
         ("[interlock]\ntools = [1]", "tools in .interlock. is a list of texts"),
         ("interlock = 1", ".interlock. is a table"),
+        (f"{OPERATOR}[interlock]\nkeep_days = -1", "keep_days in .interlock. is a number of days up to 36500"),
         (f"{OPERATOR}[people]\nid = 'b'", "write ..people.. with two brackets"),
         (f"{OPERATOR}[[people]]\nid = 'b'\n[[people]]\nid = 'b'", "two people have the id 'b'"),
         (f"{OPERATOR}[[people]]\nid = 'alice'", "two people have the id 'alice'"),
