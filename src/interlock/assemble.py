@@ -73,14 +73,15 @@ CHAIN = "main"
 class Host:
     """What the embedding program may bring of its own; each has a plain default.
 
-    `keys` sign the audit log and key its digests (default: a file beside the store, readable by its owner only); a
-    `signer` of its own replaces the first. `facts` are for policies (`fact_names` says which there are), `principals`
-    say who a requester is today, `secrets` are credentials for handlers. `resolver` finds the addresses of HTTP
-    tools, and `tls` says which certificates they trust. `seal` is a 32-byte key: with it operations, results and
-    payloads are encrypted at rest.
+    `keys` sign the audit log and key its digests (default: a file beside the store, readable by its owner only, or in
+    `key_folder`, which is the working directory for a database); a `signer` of its own replaces the first. `facts` are
+    for policies (`fact_names` says which there are), `principals` say who a requester is today, `secrets` are
+    credentials for handlers. `resolver` finds the addresses of HTTP tools, and `tls` says which certificates they
+    trust. `seal` is a 32-byte key: with it operations, results and payloads are encrypted at rest.
     """
 
     keys: Keys | None = None
+    key_folder: Path | None = None
     signer: Signer | None = None
     facts: FactSource | None = None
     fact_names: frozenset[str] = frozenset()
@@ -328,6 +329,8 @@ async def _keys(store: Store, host: Host) -> Keys:
     if isinstance(store, MemoryStore):
         return host.keys or Keys.random()
     kept, file = await store.keys(), Path(f"{store.path}.key")
+    if host.key_folder is not None:
+        file = host.key_folder / file.name
     keys = host.keys or (key_file(file) if kept is None else _restored(file, kept))
     signer = host.signer or KeySigner(keys.signing)
     mark = key_mark(fingerprint(signer.public_key()), master=keys.master)

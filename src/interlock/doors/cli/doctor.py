@@ -131,7 +131,7 @@ async def _of_project() -> AsyncIterator[Check]:
         yield _bad("project", fault, "`interlock init` makes a project.")
         return
     yield Check("project", GOOD, str(project.root))
-    if project.store != MEMORY:
+    if project.store != MEMORY and not project.is_database:
         yield key_file_mode(project.store)
     tools = await _tools(project)
     yield tools
@@ -139,7 +139,7 @@ async def _of_project() -> AsyncIterator[Check]:
         yield await _policies()
     store = await _store(project)
     yield store
-    if store.state != BAD and project.is_stored:
+    if store.state != BAD and project.is_stored and not project.is_database:
         from interlock.doors.cli.doctor_store import store_checks
 
         for each in await store_checks(Path(project.store)):
@@ -205,7 +205,9 @@ async def _store(project: Project) -> Check:
     except KeyInvalid as fault:
         return _bad("store", fault, "Put the key file back from a copy: the store opens with no other.")
     except Exception as fault:  # noqa: BLE001 - a store that is no store may raise whatever its driver raises
-        return _bad("store", fault, "Look whether it is on a local disk, whole, and yours to write.")
+        whole = "Look whether it is on a local disk, whole, and yours to write."
+        there = "Look whether the database is up, and whether interlock.toml says where it is."
+        return _bad("store", fault, there if project.is_database else whole)
     if isinstance(found, Break):
         return Check("store", BAD, found.sentence, "`interlock audit verify` shows where the log is broken.")
     return Check("store", GOOD, f"it opens, and its log of {found.records} records holds")

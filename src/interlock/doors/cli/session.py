@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 
-from interlock.assemble import Gate, read_policies
+from interlock.assemble import Gate, Host, read_policies
 from interlock.core.call import Caller, Origin, Principal
 from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, VersionExists
@@ -114,7 +114,8 @@ async def _entered(publish: Publish, load: Callable[[Project], Tools]) -> AsyncI
     project = read_project(line().project)
     by = project.person(line().acting_as)
     settings = replace(project.settings, publish=publish)
-    async with Gate.open(project.store, tools=load(project), settings=settings) as gate:
+    host = Host(key_folder=project.root) if project.is_database else Host()
+    async with Gate.open(project.store, tools=load(project), settings=settings, host=host) as gate:
         for spec in gate.changed:
             note(f"{changed(spec)} It cannot be called as it is.")
         yield Session(project, gate, replace(by, actor=os_user()), os_user())
