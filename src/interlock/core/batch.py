@@ -39,11 +39,13 @@ FREE = Place(frozenset(), frozenset())
 
 def lock_names(operation: Operation) -> frozenset[str]:
     """What must not be touched at the same time, canonical, tenant first; empty for a read that declares none."""
-    spec = operation.spec
-    tenant = operation.caller.principal.tenant
+    spec = operation.tool.spec
+    tenant, resource = operation.caller.principal.tenant, operation.resource
+    if not spec.locks and resource is not None and spec.effect.is_effect:
+        return frozenset((f"{tenant}\x1f{resource.name}",))  # as most effects
     names = {_canonical(name) for lock in spec.locks if (name := filled(lock, operation.values)) is not None}
-    if operation.resource is not None and spec.effect.is_effect:
-        names.add(operation.resource.name)
+    if resource is not None and spec.effect.is_effect:
+        names.add(resource.name)
     return frozenset(f"{tenant}\x1f{name}" for name in names)
 
 

@@ -23,6 +23,10 @@ class UsageBook(dict[ScopeKey, Usage]):
     def __missing__(self, scope: ScopeKey) -> Usage:
         return UNUSED
 
+    def of(self, scopes: Iterable[ScopeKey]) -> tuple[Usage, ...]:
+        """The usage of each."""
+        return tuple(map(self.__getitem__, scopes))
+
 
 class RunBook(dict[RunKey, RunFacts]):
     """Runs by tenant and id; a run that was never seen has done nothing."""

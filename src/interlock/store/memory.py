@@ -80,7 +80,7 @@ class MemoryStore(MemoryCompensations):
         run = None if look.run is None else self._books.runs[look.tenant, look.run]
         usage = self._books.usage
         prior = None if look.key is None else self._prior((look.tenant, look.key), at_us=look.at_us)
-        return make_seen(prior, run, tuple([usage[scope] for scope in look.scopes]))
+        return make_seen(prior, run, usage.of(look.scopes))
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
         """Take everything the intent names, or nothing."""

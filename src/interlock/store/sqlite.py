@@ -121,7 +121,7 @@ class SqliteStore:
         prior = None
         if look.key is not None:
             prior = sqlite_calls.prior(self._reader, look=look, presence=self._desk.presence)
-        return make_seen(prior, run, tuple([books.usage[scope] for scope in look.scopes]))
+        return make_seen(prior, run, books.usage.of(look.scopes))
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
         """Take everything the intent names, durably, or nothing; a read may be held in memory while alone."""

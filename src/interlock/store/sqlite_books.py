@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from interlock.core.budget import Amounts, Reservation, ScopeKey, ScopeKind, Usage
+from interlock.core.budget import Amounts, Reservation, ScopeKey, ScopeKind, Taken, Usage
 from interlock.core.run import RunFacts
 from interlock.ports import Intent
 from interlock.store.books import UNUSED, Books, RunBook, RunKey, UsageBook
@@ -30,9 +30,7 @@ class SqliteBooks(Books):
 
     def load(self, holds: Iterable[Reservation]) -> None:
         """Know these scopes, so that changing them later reads nothing and cannot fail."""
-        usage = self.usage
-        for scope, _, _ in holds:
-            usage[scope]
+        self.usage.of(Taken.of(holds).scopes)
 
     def write(self, db: Db, *, fused: Iterable[Intent]) -> None:
         """Write what has changed, without what the `fused` reads hold."""
