@@ -91,6 +91,9 @@ def wrong_with(program: Program, *, arguments: frozenset[str]) -> Iterator[str]:
     """What is wrong with a declaration, `arguments` being those of its schema: a sentence each."""
     yield from _on_limits(program.limits)
     yield from _on_command(program)
+    for text in (*program.command, *program.environment.values(), program.files_out, *program.files_in.values()):
+        if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+            yield f"{text!r} holds what no system takes: a NUL, or half a surrogate pair"
     for name in (*program.environment, *program.secrets):
         if not _VARIABLE.fullmatch(name) or name.startswith(_LOADER):
             yield f"{name!r} may not be an environment variable of a program"
@@ -131,8 +134,6 @@ def _on_command(program: Program) -> Iterator[str]:
     if not program.command or not program.command[0]:
         yield "the command is empty"
         return
-    if any("\0" in part for part in program.command):
-        yield "the command holds a NUL"
     first, own = program.command[0], {each.place for each in program.files}
     if first not in own and not (first.startswith(VISIBLE) and ".." not in first):
         yield f"the command starts with {first!r}: name a file of the program, or an executable below /usr by its path"

@@ -104,7 +104,8 @@ def keep_left(files: tuple[LeftFile, ...], *, folder: Path, name: str) -> str:
     hidden.mkdir(mode=0o700)
     try:
         for each in files:
-            (hidden / each.name).write_bytes(each.data)
+            _write(hidden / each.name, each.data)
+        _flush(hidden)
         hidden.rename(final)
     except BaseException:
         with suppress(OSError):  # what cannot be removed has no name that anybody looks for
@@ -112,7 +113,25 @@ def keep_left(files: tuple[LeftFile, ...], *, folder: Path, name: str) -> str:
                 (hidden / each.name).unlink(missing_ok=True)
             hidden.rmdir()
         raise
+    with suppress(OSError):  # they are there; that they outlast a power cut is all that is in doubt
+        _flush(folder)
     return name
+
+
+def _write(file: Path, data: bytes) -> None:
+    with file.open("xb") as opened:
+        opened.write(data)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _flush(folder: Path) -> None:
+    """Have the disk know what the folder holds, before it is told that it is done."""
+    held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(held)
+    finally:
+        os.close(held)
 
 
 def _left(packed: bytes, *, count_max: int, bytes_max: int) -> Iterator[LeftFile]:

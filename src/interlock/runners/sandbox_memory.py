@@ -6,6 +6,7 @@ so it is looked at ten times a second. In between, processes times address space
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,8 +29,15 @@ def _family(first: int) -> Iterator[int]:
         process = waiting.pop()
         seen += 1
         yield process
-        for file in Path(f"/proc/{process}/task").glob("*/children"):
-            waiting += map(int, _text(file).split())
+        for thread in _threads(process):
+            waiting += map(int, _text(Path(f"/proc/{process}/task/{thread}/children")).split())
+
+
+def _threads(process: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{process}/task")  # noqa: PTH208 - names are enough
+    except OSError:
+        return []
 
 
 def _own_bytes(process: int) -> int:

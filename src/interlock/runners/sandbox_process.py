@@ -218,7 +218,7 @@ def start_sandbox(launch: Launch, *, keeper: Keeper) -> Sandbox:
         process = _started(launch, pipes, passed=(*launch.descriptors, info, go, arguments))
         keeper.hold(process.pid)
         os.write(say_go, b"\n")
-    except OSError:
+    except BaseException:
         for reader, _ in pipes.values():
             os.close(reader)
         raise
@@ -274,7 +274,7 @@ def _started(launch: Launch, pipes: Mapping[str, tuple[int, int]], *, passed: Se
 
 
 def _nul_separated(arguments: Sequence[str]) -> bytes:
-    return b"".join(each.encode() + b"\0" for each in arguments)
+    return b"".join(each.encode(errors="surrogatepass") + b"\0" for each in arguments)
 
 
 def _parent_of(pid: int) -> int | None:
