@@ -103,9 +103,10 @@ async def _into_file(source: Path, place: str, *, by: Principal, host: Host, tel
 
 async def _into_database(source: Path, place: str, *, by: Principal, host: Host, tell: Tell) -> tuple[str, str]:
     from interlock.copies import move_store_to_postgres
+    from interlock.doors.cli.project import read_project
 
     made = await move_store_to_postgres(source, place, by=by, host=host, tell=tell)
-    return made.place, str(made.key)
+    return made.place, str(read_project(line().project).root / made.key)
 
 
 def _operator(what: str) -> tuple[Principal, Deny | None]:
