@@ -54,7 +54,7 @@ def parse_arguments(
     if raw is None:
         return {}
     try:
-        value = _read_text(raw, limits) if isinstance(raw, str | bytes) else _copied(raw, limits)
+        value = _read_text(raw, limits) if isinstance(raw, (str, bytes)) else _copied(raw, limits)
     except _Refused as refusal:
         return Unparsed(str(refusal))
     except RecursionError:

@@ -164,7 +164,7 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     """
     if facts.run.ended is not None:
         return Deny(Code.RUN_ENDED, f"The run has ended: {facts.run.ended}.")
-    if operation.key is None and operation.spec.effect.is_effect:
+    if operation.key is None and operation.tool.spec.effect.is_effect:
         return Deny(Code.IDEMPOTENCY_REQUIRED, _key_wanted(operation))
     if facts.deadline_us is not None and facts.as_of_us >= facts.deadline_us:
         return Deny(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.")

@@ -206,12 +206,13 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         data = _shortened(data, spec.output_bytes_max)
     partly = isinstance(outcome, Partial)
     status = Status.PARTIAL if partly else _OK
+    # Some by position: with more names than these, Python makes a dictionary for the call.
     return make_observation(
-        call_id=operation.call.id,
-        tool=spec.name,
-        version=spec.version,
-        status=status,
-        data_json=data,
+        operation.call.id,
+        spec.name,
+        spec.version,
+        status,
+        data,
         operation_id=frame.operation_id,
         resource=resource_shown(operation, frame.redactor, frame.redact),
         resource_version=produced.resource_version and frame.words(produced.resource_version),
