@@ -189,3 +189,15 @@ async def test_two_people_close_a_call_and_the_record_names_both(gate_path: str,
         assert (closed["proposed_by"], closed["principal"]) == ("otto", "olga")
         assert (closed["proposed_why"], closed["why"]) == ("not in the inbox", "right: not there")
         assert await gate.recovery.proposed(ALICE) == {}
+
+
+@pytest.mark.requirement("IDEM-3", "IDEM-4")
+async def test_what_there_is_no_time_for_in_one_pass_is_due_in_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    oracle = Oracle()
+    async with opened(":memory:", oracle.tools, reap_every_s=0) as gate:
+        await oracle.lost(gate)
+        oracle.knows = True
+        with monkeypatch.context() as hurried:
+            hurried.setattr("interlock.runtime.recovery.PASS_S", 0)
+            assert (await gate.recovery.recover(), oracle.asked) == (Recovered(unknown=1), [])
+        assert (await gate.recovery.recover(), oracle.asked) == (Recovered(found_out=1), ["x"])
