@@ -14,9 +14,9 @@ FROM artifacts WHERE tenant = ? AND id = ?
 
 -- name: select_artifact_part
 -- One part of a result that is kept whole.
-SELECT data FROM artifact_parts
-WHERE tenant = ?1 AND artifact = ?2 AND number = ?3
-    AND EXISTS (SELECT 1 FROM artifacts WHERE tenant = ?1 AND id = ?2)
+SELECT part.data
+FROM artifact_parts AS part JOIN artifacts AS whole ON whole.tenant = part.tenant AND whole.id = part.artifact
+WHERE part.tenant = ? AND part.artifact = ? AND part.number = ?
 
 -- name: forget_artifacts
 -- Forget some of what was kept before a moment.
