@@ -16,7 +16,7 @@ from interlock.core.approval import Approval, ApprovalState
 from interlock.core.budget import Amounts, ScopeKey, ScopeKind, Usage
 from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import Checkpoint, Mark
-from interlock.core.compensation_plan import Plan
+from interlock.core.compensation_plan import CompensationPlan
 from interlock.core.errors import StoreError
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.key_mark import KeyMark
@@ -57,6 +57,7 @@ from interlock.store.postgres_closings import ProposingClosing, read_closing
 from interlock.store.postgres_compensations import PlanWriting, effects_step, read_effect, read_plan
 from interlock.store.postgres_control import (
     CheckpointDrawing,
+    Dropping,
     KeepingKeys,
     Publishing,
     Purging,
@@ -236,13 +237,13 @@ class PostgresStore:
         (rows,) = await self._read(effects_step(wanted))
         return tuple(read_effect(row, seal=self._seal) for row in rows)
 
-    async def plan(self, tenant: str, plan_id: str) -> Plan | None:
+    async def plan(self, tenant: str, plan_id: str) -> CompensationPlan | None:
         """One plan; waits for the writes that were handed over before."""
         await self._writer.write("wait", Nothing())
         (rows,) = await self._read(("select_plan", (place_of(tenant, plan_id),)))
         return read_plan(rows[0], seal=self._seal) if rows else None
 
-    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[Plan, ...]:
+    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[CompensationPlan, ...]:
         """All of a tenant, or of every tenant, oldest first; `going_on`: only those that run or wait."""
         (rows,) = await self._read(("select_plans_going_on" if going_on else "select_plans", {"tenant": tenant}))
         return tuple(read_plan(row, seal=self._seal) for row in rows)
@@ -338,6 +339,8 @@ class PostgresStore:
 
     async def purge(self, before_us: int) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
+        while await self._writer.write_alone("purge", Dropping(before_us, PURGE_ROWS)):
+            continue
         while await self._writer.write_alone("purge", Purging(before_us, PURGE_ROWS)):
             continue
 

@@ -106,8 +106,7 @@ def _claimed(sheet: Sheet, intent: Intent) -> CallRow:
         tenant=tenant,
         id=operation_id,
         state=CallState.CLAIMED,
-        # Whoever held the key before has a lower fence, whatever became of it.
-        fence=FIRST_FENCE if before is None else before.fence + 1,
+        fence=_first_fence(sheet, before, key_place),
         taken_over=False,
         owner=sheet.owner,
         at_us=intent.at_us,
@@ -127,6 +126,13 @@ def _claimed(sheet: Sheet, intent: Intent) -> CallRow:
         looks_escalated=False,
         owner_lives=True,
     )
+
+
+def _first_fence(sheet: Sheet, before: CallRow | None, key_place: bytes | None) -> int:
+    """Higher than that of whoever held the key before, whatever became of it and of its row."""
+    if key_place is None:
+        return FIRST_FENCE
+    return FIRST_FENCE + (sheet.fence_floor if before is None else before.fence)
 
 
 def _continued(sheet: Sheet, intent: Intent) -> CallRow:

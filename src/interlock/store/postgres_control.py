@@ -121,6 +121,19 @@ class Purging:
         return self.rows_max in counted[:3]
 
 
+@dataclass(frozen=True, slots=True)
+class Dropping:
+    """Drop some of the calls that an earlier purge emptied; whether there may be more."""
+
+    before_us: int
+    rows_max: int
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> bool:
+        values: dict[str, object] = {"before_us": self.before_us, "limit": self.rows_max}
+        (((gone,),),) = await line.trip(("drop_calls", values))
+        return bool(gone == self.rows_max)
+
+
 def read_heads(rows: list[Row]) -> tuple[Head, ...]:
     """Where every chain stands that has a record."""
     return tuple(Head(name, sequence, digest.hex()) for _, name, sequence, digest in rows if sequence)

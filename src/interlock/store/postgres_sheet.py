@@ -88,7 +88,7 @@ class Sheet:
         self.desk = desk
         self.seal = desk.seal
         self.owner = desk.owner
-        self.epoch = 0
+        self.epoch = self.fence_floor = 0
         self.calls: dict[bytes, CallRow] = {}
         self.holders: dict[bytes, CallRow] = {}
         self.approvals: dict[bytes, ApprovalRow] = {}
@@ -158,6 +158,8 @@ class Sheet:
             steps.append(("wait_for_the_dead", (blobs(sorted(needs.dead)),)))
         if needs.calls or needs.keys:
             steps.append(("select_calls", (blobs(sorted(needs.calls)), blobs(sorted(needs.keys)))))
+        if needs.keys:
+            steps.append(("select_fence_floor", ()))
         if needs.questions:
             steps.append(("lock_questions", (bigints(sorted(map(_lock_of, needs.questions))),)))
         if needs.approvals or needs.questions:
@@ -177,6 +179,8 @@ class Sheet:
         rows = {name: each for (name, _), each in zip(steps, found, strict=True)}
         for (epoch,) in rows.get("select_epoch", ()):
             self.epoch = epoch
+        for (floor,) in rows.get("select_fence_floor", ()):
+            self.fence_floor = floor
         for row in rows.get("select_calls", ()):
             call = read_call(row)
             self.calls.setdefault(call.place, call)

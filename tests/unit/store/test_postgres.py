@@ -8,7 +8,7 @@ import pytest
 from interlock.core.effect import CallEvent
 from interlock.core.journal import AuditQuery
 from interlock.testing.store_contract_shared import claimed, verified
-from interlock.testing.store_values import Values
+from interlock.testing.store_values import DAY_US, NOW_US, Values
 from tests.postgres import Opens
 
 
@@ -42,3 +42,22 @@ async def test_many_records_are_purged_whatever_fits_into_one_step(
     await store.purge(2**60)
     assert [len(each.payloads) for each in await store.records(AuditQuery())] == [1] * 5
     await verified(store)
+
+
+@pytest.mark.requirement("IDEM-5")
+async def test_the_fences_of_a_key_rise_also_after_its_calls_were_dropped(
+    postgres_url: str, postgres_stores: Opens
+) -> None:
+    store, values, fences = await postgres_stores(), Values(), []
+    for _ in range(3):
+        claim = await claimed(store, intent=values.intent("k"))
+        await store.settle(values.settlement(claim, CallEvent.PROVE_NOTHING_HAPPENED))
+        fences.append(claim.fence)
+    other = await claimed(store, intent=values.intent("open"))
+    with psycopg.connect(postgres_url, autocommit=True) as admin:
+        for left in (4, 1):
+            await store.purge(NOW_US + 2 * DAY_US)
+            assert admin.execute("SELECT count(*) FROM calls").fetchall() == [(left,)]
+    fences.append((await claimed(store, intent=values.intent("k"))).fence)
+    assert fences == sorted(set(fences))
+    assert await store.settle(values.settlement(other)) is not None

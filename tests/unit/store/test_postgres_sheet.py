@@ -30,8 +30,16 @@ def test_rows_are_locked_in_one_order() -> None:
     needs, page = Needs(), sheet()
     Claiming(Values().intent("k", limit=1)).needs(needs, page)
     steps = page.reads(needs)
-    assert names(steps) == ["share_epoch", "select_epoch", "select_calls", "insert_usage", "lock_usage", "lock_runs"]
-    assert not page.take_in(needs, steps, [[], [(0,)], [], [], [], []])
+    assert names(steps) == [
+        "share_epoch",
+        "select_epoch",
+        "select_calls",
+        "select_fence_floor",
+        "insert_usage",
+        "lock_usage",
+        "lock_runs",
+    ]
+    assert not page.take_in(needs, steps, [[], [(0,)], [], [(0,)], [], [], []])
 
 
 def test_a_record_that_charges_reads_nothing() -> None:

@@ -61,3 +61,15 @@ WHERE state IN ('claimed', 'unknown') AND state = 'unknown' AND (looks_count > 0
 UPDATE calls SET operation_sealed = '', observation_sealed = NULL
 WHERE place IN (SELECT place FROM calls WHERE state NOT IN ('claimed', 'unknown') AND settled_us < %(before_us)s
                 AND until_us <= %(before_us)s AND operation_sealed <> '' LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
+
+-- name: drop_calls
+-- Some calls that an earlier purge emptied: what happened stands in the log, and nothing asks for their rows any more.
+WITH gone AS (
+    DELETE FROM calls WHERE place IN (
+        SELECT place FROM calls WHERE operation_sealed = '' AND state NOT IN ('claimed', 'unknown')
+        AND settled_us < %(before_us)s AND until_us <= %(before_us)s LIMIT %(limit)s FOR UPDATE SKIP LOCKED
+    ) RETURNING fence
+), raised AS (
+    UPDATE epoch SET fence_floor = greatest(fence_floor, (SELECT max(fence) FROM gone)) WHERE EXISTS (SELECT FROM gone)
+)
+SELECT count(*) FROM gone

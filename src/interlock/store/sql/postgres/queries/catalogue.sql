@@ -10,6 +10,10 @@ SELECT pg_advisory_xact_lock(7310, 2)
 -- The present epoch.
 SELECT epoch FROM epoch
 
+-- name: select_fence_floor
+-- No key had a higher fence than this of which nothing is known any more. Read after the calls that have the keys.
+SELECT fence_floor FROM epoch
+
 -- name: update_epoch
 -- The next epoch.
 UPDATE epoch SET epoch = %s
