@@ -2,7 +2,7 @@
 
 import asyncio
 
-from interlock import Deny, Gate, Plan, PlanState, PolicySource, Principal, Status, ToolCall, tool
+from interlock import CompensationPlan, CompensationState, Deny, Gate, PolicySource, Principal, Status, ToolCall, tool
 
 ORDERS: dict[str, str] = {}
 
@@ -37,7 +37,7 @@ POLICY = PolicySource("all", '@id("all") permit(principal, action, resource);')
 alice = Principal("acme", "alice")
 
 
-def begun(plan: Plan | Deny) -> Plan:
+def begun(plan: CompensationPlan | Deny) -> CompensationPlan:
     """The plan; a refusal says why there is none."""
     assert not isinstance(plan, Deny), plan.message
     return plan
@@ -59,7 +59,9 @@ async def main() -> None:
         print([step.says for step in outline.irreversible])  # what cannot be undone is said before anything is
 
         plan = begun(await gate.compensations.start(by=alice, task="furnish", reason="the wrong flat"))
-        assert plan.state is PlanState.COMPENSATED  # or WAITING for an approval, or FAILED: see plan.steps[plan.at]
+        assert (
+            plan.state is CompensationState.COMPENSATED
+        )  # or WAITING for an approval, or FAILED: see plan.steps[plan.at]
         assert [step.state.value for step in plan.steps] == ["compensated", "irreversible", "compensated"]
         assert ORDERS == {}
 

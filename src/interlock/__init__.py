@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from interlock.core.catalogue import Lifecycle
     from interlock.core.chain import Break, Damage, Head
     from interlock.core.checkpoint import Checkpoint, Mark
-    from interlock.core.compensation_plan import Plan, PlanState, Step, StepState
+    from interlock.core.compensation_plan import (
+        CompensationPlan,
+        CompensationState,
+        CompensationStep,
+        UndoState,
+    )
     from interlock.core.decision import Deny
     from interlock.core.effect import Effect
     from interlock.core.errors import (
@@ -62,6 +67,8 @@ if TYPE_CHECKING:
         Vendor,
     )
     from interlock.declare import Arg, HttpTool, http_tool, program, tool
+    from interlock.declare.grpc import GrpcTool, grpc_tool
+    from interlock.declare.grpc_options import GrpcLookUp
     from interlock.declare.http_options import HttpLookUp
     from interlock.declare.http_request import HttpParameter
     from interlock.keys import Keys
@@ -78,7 +85,12 @@ _HOMES = {
     "interlock.core.catalogue": ("Lifecycle",),
     "interlock.core.chain": ("Break", "Damage", "Head"),
     "interlock.core.checkpoint": ("Checkpoint", "Mark"),
-    "interlock.core.compensation_plan": ("Plan", "PlanState", "Step", "StepState"),
+    "interlock.core.compensation_plan": (
+        "CompensationPlan",
+        "CompensationState",
+        "CompensationStep",
+        "UndoState",
+    ),
     "interlock.core.decision": ("Deny",),
     "interlock.core.effect": ("Effect",),
     "interlock.core.errors": (
@@ -123,6 +135,8 @@ _HOMES = {
         "Vendor",
     ),
     "interlock.declare": ("Arg", "HttpTool", "http_tool", "program", "tool"),
+    "interlock.declare.grpc": ("GrpcTool", "grpc_tool"),
+    "interlock.declare.grpc_options": ("GrpcLookUp",),
     "interlock.declare.http_options": ("HttpLookUp",),
     "interlock.declare.http_request": ("HttpParameter",),
     "interlock.keys": ("Keys",),
@@ -151,6 +165,9 @@ __all__ = [
     "ChosenBy",
     "Clock",
     "Code",
+    "CompensationPlan",
+    "CompensationState",
+    "CompensationStep",
     "Confidentiality",
     "Context",
     "Cost",
@@ -168,6 +185,8 @@ __all__ = [
     "EvidenceRule",
     "FactSource",
     "Gate",
+    "GrpcLookUp",
+    "GrpcTool",
     "Head",
     "Host",
     "HttpError",
@@ -192,8 +211,6 @@ __all__ = [
     "OutputCheck",
     "Parameter",
     "ParameterSource",
-    "Plan",
-    "PlanState",
     "PolicyInvalid",
     "PolicySource",
     "Principal",
@@ -215,19 +232,19 @@ __all__ = [
     "Source",
     "SpecInvalid",
     "Status",
-    "Step",
-    "StepState",
     "StoreError",
     "ToolCall",
     "ToolFault",
     "ToolSpec",
     "ToolUnknown",
     "Trust",
+    "UndoState",
     "Unit",
     "Usage",
     "Vendor",
     "Verified",
     "VersionExists",
+    "grpc_tool",
     "http_tool",
     "program",
     "tool",

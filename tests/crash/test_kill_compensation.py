@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock import PlanState
+from interlock import CompensationState
 from interlock.core.chain import Break
 from tests.crash.judge import Judge
 from tests.crash.kill_worker import Points
@@ -32,9 +32,9 @@ async def ends_right(folder: Path, *, kill_at: int) -> bool:
     Stage.world = PlainWorld(judge, Points(None))
     async with opened(folder) as (gate, store):
         plans = await gate.compensations.list(ALICE)
-        assert {plan.state for plan in plans} <= {PlanState.COMPENSATED}, f"killed at {kill_at}"
+        assert {plan.state for plan in plans} <= {CompensationState.COMPENSATED}, f"killed at {kill_at}"
         if any(plan.steps for plan in plans) or judge.things("place"):
-            assert (await undo(gate)).state is PlanState.COMPENSATED
+            assert (await undo(gate)).state is CompensationState.COMPENSATED
         assert len(await gate.compensations.list(ALICE)) <= 1
         assert not isinstance(await gate.audit.verify(), Break)
         assert await store.open_calls() == ()

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from interlock import Context, Gate, Host, Plan, PolicySource, Settings, ToolCall
+from interlock import CompensationPlan, Context, Gate, Host, PolicySource, Settings, ToolCall
 from interlock.assemble import _wired
 from interlock.store.sqlite import SqliteStore
 from interlock.store.writer import CommitObserver
@@ -71,10 +71,10 @@ async def main(folder: Path, *, kill_at: int | None) -> None:
         await undo(gate)
 
 
-async def undo(gate: Gate) -> Plan:
+async def undo(gate: Gate) -> CompensationPlan:
     """The plan that undoes it all, as far as it came."""
     plan = await gate.compensations.start(by=ALICE, reason="wrong", task="task")
-    assert isinstance(plan, Plan), plan
+    assert isinstance(plan, CompensationPlan), plan
     return plan
 
 

@@ -8,7 +8,17 @@ from itertools import takewhile
 
 import pytest
 
-from interlock import ApprovalState, Gate, Host, Plan, PlanState, PolicySource, Principal, Settings, ToolCall
+from interlock import (
+    ApprovalState,
+    CompensationPlan,
+    CompensationState,
+    Gate,
+    Host,
+    PolicySource,
+    Principal,
+    Settings,
+    ToolCall,
+)
 from interlock.assemble import _wired
 from interlock.core.effect import CallState
 from interlock.core.journal import EventKind
@@ -31,7 +41,7 @@ ASKS = (
     + 'permit (principal, action == Action::"take", resource);'
 )
 STEPS_MAX = 400
-ENDS = {PlanState.COMPENSATED, PlanState.FAILED, PlanState.WAITING}
+ENDS = {CompensationState.COMPENSATED, CompensationState.FAILED, CompensationState.WAITING}
 
 
 @dataclass
@@ -77,7 +87,7 @@ class Undoing(Stretch):
             await asyncio.gather(*starts, gate.recovery.recover(), other.recovery.recover(), decide(gate))
             await gate.recovery.recover()
 
-    def plans(self) -> Sequence[Plan]:
+    def plans(self) -> Sequence[CompensationPlan]:
         """The plans that there are."""
         return at_once(lambda: self.store.plans(TENANT))
 
@@ -104,11 +114,11 @@ def wrong(undoing: Undoing, left: Left) -> list[str]:
         undone = [step for step in plan.steps if step.state.value == "compensated"]
         if plan.state not in ENDS:
             found.append(f"a plan was left {plan.state}")
-        if plan.state is PlanState.WAITING and undoing.policy == FREE:
+        if plan.state is CompensationState.WAITING and undoing.policy == FREE:
             found.append("a plan waits for nobody")
         if len(undone) > len(taken):
             found.append(f"of {len(undone)} things told to be undone {len(taken)} were")
-        if plan.state is PlanState.COMPENSATED and len(taken) != len(plan.steps):
+        if plan.state is CompensationState.COMPENSATED and len(taken) != len(plan.steps):
             found.append(f"a plan of {len(plan.steps)} steps is through, and {len(taken)} things were undone")
     started = [record for record, _ in left.said if record.kind == EventKind.COMPENSATION_STARTED]
     if len(started) != len(plans):
@@ -125,7 +135,7 @@ def crashed_at(step: int, *, policy: str = FREE, moods: tuple[Mood, ...] = (), s
     undoing.store.abandon()
     undoing.world.running.clear()
     if not crashed and not moods and policy == FREE:
-        assert [plan.state for plan in undoing.plans()] == [PlanState.COMPENSATED]
+        assert [plan.state for plan in undoing.plans()] == [CompensationState.COMPENSATED]
     if undoing.plans() and policy == ASKS:
         undoing.simulation.run(undoing.undo)
     left = undoing.play()
@@ -170,7 +180,7 @@ def test_a_plan_of_a_killed_process_is_finished_by_the_next_that_recovers() -> N
     step = next(each for each in range(1, STEPS_MAX) if started_and_killed(undoing, each))
     assert step
     left = undoing.play()
-    assert [plan.state for plan in undoing.plans()] == [PlanState.COMPENSATED]
+    assert [plan.state for plan in undoing.plans()] == [CompensationState.COMPENSATED]
     assert CallState.CLAIMED not in {call.state for call in left.open}
 
 

@@ -23,7 +23,7 @@ from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 
 
-class StepState(StrEnum):
+class UndoState(StrEnum):
     """Where one step stands."""
 
     PENDING = "pending"
@@ -37,23 +37,27 @@ class StepState(StrEnum):
     @property
     def is_passed(self) -> bool:
         """Whether the plan goes on behind it."""
-        return self in (StepState.COMPENSATED, StepState.NOTHING_TO_UNDO, StepState.IRREVERSIBLE)
+        return self in (
+            UndoState.COMPENSATED,
+            UndoState.NOTHING_TO_UNDO,
+            UndoState.IRREVERSIBLE,
+        )
 
 
-_ENDS = frozenset(StepState) - {StepState.PENDING, StepState.IRREVERSIBLE}
-STEPS: Mapping[StepState, frozenset[StepState]] = {
-    StepState.PENDING: _ENDS,
-    StepState.WAITING: _ENDS | {StepState.PENDING},
-    StepState.FAILED: frozenset({StepState.PENDING}),
-    StepState.UNKNOWN: frozenset({StepState.PENDING}),
-    StepState.COMPENSATED: frozenset(),
-    StepState.NOTHING_TO_UNDO: frozenset(),
-    StepState.IRREVERSIBLE: frozenset(),
+_ENDS = frozenset(UndoState) - {UndoState.PENDING, UndoState.IRREVERSIBLE}
+STEPS: Mapping[UndoState, frozenset[UndoState]] = {
+    UndoState.PENDING: _ENDS,
+    UndoState.WAITING: _ENDS | {UndoState.PENDING},
+    UndoState.FAILED: frozenset({UndoState.PENDING}),
+    UndoState.UNKNOWN: frozenset({UndoState.PENDING}),
+    UndoState.COMPENSATED: frozenset(),
+    UndoState.NOTHING_TO_UNDO: frozenset(),
+    UndoState.IRREVERSIBLE: frozenset(),
 }
 """Where a step may go from where it stands."""
 
 
-class PlanState(StrEnum):
+class CompensationState(StrEnum):
     """Where a plan stands. FAILED: it stopped at a step that failed, or of which nobody knows whether it happened."""
 
     RUNNING = "running"
@@ -62,16 +66,16 @@ class PlanState(StrEnum):
     FAILED = "compensation_failed"
 
 
-_STANDS: Mapping[StepState, PlanState] = {
-    StepState.PENDING: PlanState.RUNNING,
-    StepState.WAITING: PlanState.WAITING,
-    StepState.FAILED: PlanState.FAILED,
-    StepState.UNKNOWN: PlanState.FAILED,
+_STANDS: Mapping[UndoState, CompensationState] = {
+    UndoState.PENDING: CompensationState.RUNNING,
+    UndoState.WAITING: CompensationState.WAITING,
+    UndoState.FAILED: CompensationState.FAILED,
+    UndoState.UNKNOWN: CompensationState.FAILED,
 }
 
 
 @frozen
-class Step:
+class CompensationStep:
     """One effect to be undone. `operation_id`, `tool` and `version` are its own, `compensate` the tool that undoes it.
 
     `undone_by` is the operation of the compensating call, `approval_id` what it waits for; `attempt` goes into its key:
@@ -84,26 +88,26 @@ class Step:
     tool: str
     version: str
     compensate: str = ""
-    state: StepState = StepState.PENDING
+    state: UndoState = UndoState.PENDING
     attempt: int = 1
     undone_by: str | None = None
     approval_id: str | None = None
     says: str = ""
     open_items: tuple[str, ...] = ()
 
-    def moved(self, state: StepState, **changes: object) -> Step:
+    def moved(self, state: UndoState, **changes: object) -> CompensationStep:
         """The step in another state. Raises `ValueError` where it may not go there."""
         if state not in STEPS[self.state]:
             raise ValueError(f"a step that is {self.state} does not become {state}")
         return replace(self, state=state, **changes)  # type: ignore[arg-type]
 
-    def again(self) -> Step:
+    def again(self) -> CompensationStep:
         """To be tried again."""
-        return self.moved(StepState.PENDING, approval_id=None, says="")
+        return self.moved(UndoState.PENDING, approval_id=None, says="")
 
 
 @frozen
-class Plan:
+class CompensationPlan:
     """What undoes the effects of a run, a task, or some operations, in the name of who asked for it and why.
 
     `steps` come in the order in which they are undone; `version` counts its changes.
@@ -114,7 +118,7 @@ class Plan:
     by: Principal
     reason: str
     started_us: int
-    steps: tuple[Step, ...]
+    steps: tuple[CompensationStep, ...]
     run: str | None = None
     task: str | None = None
     version: int = 1
@@ -125,31 +129,31 @@ class Plan:
         return next((index for index, step in enumerate(self.steps) if not step.state.is_passed), None)
 
     @property
-    def state(self) -> PlanState:
+    def state(self) -> CompensationState:
         """Where it stands."""
         index = self.at
-        return PlanState.COMPENSATED if index is None else _STANDS[self.steps[index].state]
+        return CompensationState.COMPENSATED if index is None else _STANDS[self.steps[index].state]
 
     @property
-    def irreversible(self) -> tuple[Step, ...]:
+    def irreversible(self) -> tuple[CompensationStep, ...]:
         """What it cannot undo."""
-        return tuple(step for step in self.steps if step.state is StepState.IRREVERSIBLE)
+        return tuple(step for step in self.steps if step.state is UndoState.IRREVERSIBLE)
 
-    def with_step(self, index: int, step: Step) -> Plan:
+    def with_step(self, index: int, step: CompensationStep) -> CompensationPlan:
         """The same, changed, with another step in that place."""
         steps = (*self.steps[:index], step, *self.steps[index + 1 :])
         return replace(self, steps=steps, version=self.version + 1)
 
 
-def plan_to_bytes(plan: Plan) -> bytes:
+def plan_to_bytes(plan: CompensationPlan) -> bytes:
     """What a store keeps of a plan."""
     return stored_json(spec_to_json(plan))
 
 
-def plan_from_bytes(data: bytes) -> Plan:
+def plan_from_bytes(data: bytes) -> CompensationPlan:
     """The plan that `plan_to_bytes` wrote. Raises `StoreError` where the bytes are none."""
     try:
-        return from_json(Plan, decode(data))
+        return from_json(CompensationPlan, decode(data))
     except ValueError as broken:
         raise StoreError("a stored plan of compensations cannot be read") from broken
 

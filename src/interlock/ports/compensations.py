@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from interlock.core.chain import Receipt
-from interlock.core.compensation_plan import Plan
+from interlock.core.compensation_plan import CompensationPlan
 from interlock.core.frozen import frozen
 from interlock.core.journal import Event
 from interlock.ports.recovery import OpenCall
@@ -37,8 +37,8 @@ class PlanChange:
     operations that have succeeded, in full or in part.
     """
 
-    expected: Plan | None
-    changed: Plan
+    expected: CompensationPlan | None
+    changed: CompensationPlan
     event: Event
     restated: tuple[tuple[str, bytes], ...] = ()
 
@@ -49,10 +49,10 @@ class Compensations(Protocol):
     async def effects(self, wanted: Effects) -> tuple[EffectCall, ...]:
         """Calls with a key that are claimed, unknown, succeeded or partial; the last to end comes first."""
 
-    async def plan(self, tenant: str, plan_id: str) -> Plan | None:
+    async def plan(self, tenant: str, plan_id: str) -> CompensationPlan | None:
         """One plan; sees every write that was handed over before."""
 
-    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[Plan, ...]:
+    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[CompensationPlan, ...]:
         """All of a tenant, or of every tenant, oldest first; `going_on`: only those that run or wait."""
 
     async def write_plan(self, change: PlanChange) -> Receipt | None:

@@ -14,7 +14,13 @@ from interlock.core.approval import ApprovalState
 from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
 from interlock.core.canonical import Json, decode
 from interlock.core.compensation import Original, Unmade, compensating
-from interlock.core.compensation_plan import Plan, PlanState, Step, StepState, restated
+from interlock.core.compensation_plan import (
+    CompensationPlan,
+    CompensationState,
+    CompensationStep,
+    UndoState,
+    restated,
+)
 from interlock.core.decision import Deny, propose
 from interlock.core.effect import CallState
 from interlock.core.journal import EventKind
@@ -43,20 +49,20 @@ ENDED = frozenset({ApprovalState.DENIED, ApprovalState.EXPIRED, ApprovalState.WI
 LEFT_ALONE = frozenset({Code.IDEMPOTENCY_IN_PROGRESS, Code.CANCELLED})
 """What a step is refused with that somebody else is at, or that this process has no time for any more."""
 
-TOLD: Mapping[StepState, Status] = {
-    StepState.COMPENSATED: Status.COMPENSATED,
-    StepState.FAILED: Status.COMPENSATION_FAILED,
-    StepState.UNKNOWN: Status.COMPENSATION_FAILED,
-    StepState.PENDING: Status.COMPENSATING,
-    StepState.WAITING: Status.COMPENSATING,
+TOLD: Mapping[UndoState, Status] = {
+    UndoState.COMPENSATED: Status.COMPENSATED,
+    UndoState.FAILED: Status.COMPENSATION_FAILED,
+    UndoState.UNKNOWN: Status.COMPENSATION_FAILED,
+    UndoState.PENDING: Status.COMPENSATING,
+    UndoState.WAITING: Status.COMPENSATING,
 }
 """What is told of an effect while the step that undoes it stands there."""
 
-KINDS: Mapping[PlanState, EventKind] = {
-    PlanState.RUNNING: EventKind.COMPENSATION_STEP,
-    PlanState.WAITING: EventKind.COMPENSATION_STEP,
-    PlanState.COMPENSATED: EventKind.COMPENSATION_ENDED,
-    PlanState.FAILED: EventKind.COMPENSATION_FAILED,
+KINDS: Mapping[CompensationState, EventKind] = {
+    CompensationState.RUNNING: EventKind.COMPENSATION_STEP,
+    CompensationState.WAITING: EventKind.COMPENSATION_STEP,
+    CompensationState.COMPENSATED: EventKind.COMPENSATION_ENDED,
+    CompensationState.FAILED: EventKind.COMPENSATION_FAILED,
 }
 
 
@@ -64,12 +70,12 @@ KINDS: Mapping[PlanState, EventKind] = {
 class _Drive:
     """A step to be taken: of which plan, and what it undoes."""
 
-    plan: Plan
+    plan: CompensationPlan
     index: int
     call: OpenCall
 
     @property
-    def step(self) -> Step:
+    def step(self) -> CompensationStep:
         return self.plan.steps[self.index]
 
 
@@ -89,7 +95,7 @@ class CompensationDesk:
 
     async def outline(
         self, *, by: Principal, run: str | None = None, task: str | None = None, operations: Iterable[str] = ()
-    ) -> Plan | Deny:
+    ) -> CompensationPlan | Deny:
         """The plan that `start` would begin, as far as it is known now; nothing is written."""
         return await self._draft(Effects(by.tenant, run, task, tuple(operations)), by=by, reason="", plan_id="")
 
@@ -101,7 +107,7 @@ class CompensationDesk:
         run: str | None = None,
         task: str | None = None,
         operations: Iterable[str] = (),
-    ) -> Plan | Deny:
+    ) -> CompensationPlan | Deny:
         """Undo the effects of a run, of a task, or of some operations, the last first; the plan as it then stands.
 
         What is in a plan already is left to that one: where all of it is, that plan is given back. A refusal says why.
@@ -116,12 +122,12 @@ class CompensationDesk:
             if len(plan.irreversible) == len(plan.steps):
                 return Deny(Code.PRECONDITION_FAILED, f"None of it can be undone: {plan.steps[0].says}")
             event = self._records.act(EventKind.COMPENSATION_STARTED, plan.tenant, _about(plan, by, reason=reason))
-            told = await self._told(plan, [step for step in plan.steps if step.state is StepState.PENDING])
+            told = await self._told(plan, [step for step in plan.steps if step.state is UndoState.PENDING])
             if await self._world.compensations.write_plan(PlanChange(None, plan, event, told)) is not None:
                 return await self._drive(plan)
         return Deny(Code.CONTENDED, "Others began to undo it at the same time; look again.")
 
-    async def resume(self, plan_id: str, *, by: Principal, reason: str = "") -> Plan | Deny:
+    async def resume(self, plan_id: str, *, by: Principal, reason: str = "") -> CompensationPlan | Deny:
         """Have a plan that stopped go on: what failed is tried again, what is unknown or waits is looked at again."""
         plan = await self._world.compensations.plan(by.tenant, plan_id)
         if plan is None:
@@ -130,7 +136,7 @@ class CompensationDesk:
         if refused is not None or plan.at is None:
             return refused or plan
         step = plan.steps[plan.at]
-        if step.state in (StepState.FAILED, StepState.UNKNOWN):
+        if step.state in (UndoState.FAILED, UndoState.UNKNOWN):
             changed = plan.with_step(plan.at, step.again())
             record = _about(changed, by, reason=reason)
             event = self._records.act(EventKind.COMPENSATION_RESUMED, plan.tenant, record)
@@ -140,12 +146,12 @@ class CompensationDesk:
             plan = changed
         return await self._drive(plan)
 
-    async def list(self, by: Principal, state: PlanState | None = None) -> tuple[Plan, ...]:
+    async def list(self, by: Principal, state: CompensationState | None = None) -> tuple[CompensationPlan, ...]:
         """The plans that `by` may see, oldest first: their own, and all for operators and auditors."""
         found = await self._world.compensations.plans(by.tenant)
         return tuple(each for each in found if _sees(each, by) and state in (None, each.state))
 
-    async def show(self, plan_id: str, by: Principal) -> Plan | None:
+    async def show(self, plan_id: str, by: Principal) -> CompensationPlan | None:
         """One plan, or None where there is none of that id that `by` may see."""
         plan = await self._world.compensations.plan(by.tenant, plan_id)
         return None if plan is None or not _sees(plan, by) else plan
@@ -158,7 +164,7 @@ class CompensationDesk:
 
     # --- plans --------------------------------------------------------------------------------------------------------
 
-    async def _draft(self, wanted: Effects, *, by: Principal, reason: str, plan_id: str) -> Plan | Deny:
+    async def _draft(self, wanted: Effects, *, by: Principal, reason: str, plan_id: str) -> CompensationPlan | Deny:
         if sum(map(bool, (wanted.run, wanted.task, wanted.operations))) != 1:
             return Deny(Code.PRECONDITION_FAILED, "Name either a run, or a task, or operations.")
         effects = await self._world.compensations.effects(wanted)
@@ -169,9 +175,9 @@ class CompensationDesk:
         specs = await self._specs(free)
         now_us = self._world.clock.now_us()
         steps = tuple(_step(each.call, specs.get(each.call.operation.spec_digest)) for each in free)
-        return Plan(plan_id, by.tenant, by, reason, now_us, steps, wanted.run, wanted.task)
+        return CompensationPlan(plan_id, by.tenant, by, reason, now_us, steps, wanted.run, wanted.task)
 
-    async def _begun(self, wanted: Effects, by: Principal) -> Plan | None:
+    async def _begun(self, wanted: Effects, by: Principal) -> CompensationPlan | None:
         """The plan that undoes all of it already."""
         effects = await self._world.compensations.effects(wanted)
         plans = {each.plan for each in effects if each.plan is not None}
@@ -185,9 +191,9 @@ class CompensationDesk:
         _, versions = await self._world.catalogue.versions()
         return {each.digest: from_json(ToolSpec, decode(each.spec)) for each in versions if each.digest in digests}
 
-    async def _is_ready(self, plan: Plan, step: Step) -> bool:
+    async def _is_ready(self, plan: CompensationPlan, step: CompensationStep) -> bool:
         """Whether a step that waits may go on; one whose approval is granted waits until somebody resumes that."""
-        if step.state is not StepState.WAITING:
+        if step.state is not UndoState.WAITING:
             return True
         if step.approval_id is None:
             call = await self._world.recovery.find(plan.tenant, step.operation_id)
@@ -197,25 +203,25 @@ class CompensationDesk:
             return True
         return found[0].is_expired(self._world.clock.now_us())
 
-    async def _drive(self, plan: Plan) -> Plan:
+    async def _drive(self, plan: CompensationPlan) -> CompensationPlan:
         """Take one step after another until the plan stops, or somebody else is at it; the plan as it then stands."""
         place = (plan.tenant, plan.id)
         if place in self._driven:
             return plan
         self._driven.add(place)
         try:
-            while plan.at is not None and plan.state is not PlanState.FAILED:
+            while plan.at is not None and plan.state is not CompensationState.FAILED:
                 step = await self._take(plan, plan.at)
                 if step is None or step == plan.steps[plan.at]:
                     break
                 plan = await self._gate.see_through(self._write(plan, plan.at, step))
-                if plan.state is PlanState.WAITING:
+                if plan.state is CompensationState.WAITING:
                     break
             return plan
         finally:
             self._driven.discard(place)
 
-    async def _write(self, plan: Plan, index: int, step: Step) -> Plan:
+    async def _write(self, plan: CompensationPlan, index: int, step: CompensationStep) -> CompensationPlan:
         """Write down what became of a step; where somebody else has, the plan as they left it."""
         changed = plan.with_step(index, step)
         record = {**_about(changed, plan.by, reason=step.says), "step": index, "status": step.state.value}
@@ -226,7 +232,7 @@ class CompensationDesk:
             return changed
         return await self._world.compensations.plan(plan.tenant, plan.id) or plan
 
-    async def _told(self, plan: Plan, steps: Iterable[Step]) -> tuple[tuple[str, bytes], ...]:
+    async def _told(self, plan: CompensationPlan, steps: Iterable[CompensationStep]) -> tuple[tuple[str, bytes], ...]:
         """What is told from now on of the effects that these steps undo."""
         told: list[tuple[str, bytes]] = []
         for step in steps:
@@ -238,31 +244,31 @@ class CompensationDesk:
 
     # --- steps --------------------------------------------------------------------------------------------------------
 
-    async def _take(self, plan: Plan, index: int) -> Step | None:
+    async def _take(self, plan: CompensationPlan, index: int) -> CompensationStep | None:
         """What becomes of a step; None where somebody else is at it, or nothing can be done now."""
         step = plan.steps[index]
         call = await self._world.recovery.find(plan.tenant, step.operation_id)
         if call is None:
-            return step.moved(StepState.FAILED, says="What was done is no longer kept.")
+            return step.moved(UndoState.FAILED, says="What was done is no longer kept.")
         if call.state in (CallState.FAILED, CallState.RELEASED):
-            return step.moved(StepState.NOTHING_TO_UNDO, says="It did not happen.")
+            return step.moved(UndoState.NOTHING_TO_UNDO, says="It did not happen.")
         if not _is_done(call):
-            return step.moved(StepState.WAITING, approval_id=None, says="Whether it happened is not known yet.")
+            return step.moved(UndoState.WAITING, approval_id=None, says="Whether it happened is not known yet.")
         ended = await self._ended(plan, step)
         if ended is not None:
-            return step.moved(StepState.FAILED, says=ended)
+            return step.moved(UndoState.FAILED, says=ended)
         arguments = await self._arguments(step, call)
         principal = plan.by if self._world.principals is None else await self._world.principals.current(plan.by)
         if isinstance(arguments, Unmade) or principal is None:
             why = arguments.why if isinstance(arguments, Unmade) else "Who started this is no longer known."
-            return step.moved(StepState.FAILED, says=why)
+            return step.moved(UndoState.FAILED, says=why)
         caller = _caller(plan, index, principal)
         proposed = ToolCall(f"{plan.id}-{index}", step.compensate, arguments)
         if await self._is_under_way(proposed, caller):
             return None
         return _came_to(step, await self._gate.propose(proposed, caller))
 
-    async def _ended(self, plan: Plan, step: Step) -> str | None:
+    async def _ended(self, plan: CompensationPlan, step: CompensationStep) -> str | None:
         """Why the approval that a step waits for will never be given."""
         if step.approval_id is None:
             return None
@@ -272,7 +278,7 @@ class CompensationDesk:
         is_over = found[0].state is not ApprovalState.USED and found[0].is_expired(self._world.clock.now_us())
         return "Its approval has expired." if is_over else None
 
-    async def _arguments(self, step: Step, call: OpenCall) -> dict[str, Json] | Unmade:
+    async def _arguments(self, step: CompensationStep, call: OpenCall) -> dict[str, Json] | Unmade:
         """What the compensating tool is called with."""
         specs = await self._specs([EffectCall(call)])
         spec = specs.get(call.operation.spec_digest)
@@ -298,7 +304,7 @@ class CompensationDesk:
         return prior is not None and prior.state is CallState.CLAIMED
 
 
-def _caller(plan: Plan, index: int, principal: Principal) -> Caller:
+def _caller(plan: CompensationPlan, index: int, principal: Principal) -> Caller:
     """Who makes a compensating call. Its task and its key are made of the plan and of what is undone alone."""
     step = plan.steps[index]
     origin = Origin(door=DOOR, actor=plan.by.actor)
@@ -306,34 +312,34 @@ def _caller(plan: Plan, index: int, principal: Principal) -> Caller:
     return Caller(principal, task=f"{DOOR} {plan.id}", key=key, position=index, origin=origin, user_requested=True)
 
 
-def _step(call: OpenCall, spec: ToolSpec | None) -> Step:
+def _step(call: OpenCall, spec: ToolSpec | None) -> CompensationStep:
     operation = call.operation
-    step = Step(operation.id, operation.tool, operation.version)
+    step = CompensationStep(operation.id, operation.tool, operation.version)
     if spec is None or not spec.compensate:
-        return replace(step, state=StepState.IRREVERSIBLE, says=f"No tool undoes what {operation.tool} did.")
+        return replace(step, state=UndoState.IRREVERSIBLE, says=f"No tool undoes what {operation.tool} did.")
     return replace(step, compensate=spec.compensate)
 
 
-def _came_to(step: Step, seen: Observation) -> Step | None:
+def _came_to(step: CompensationStep, seen: Observation) -> CompensationStep | None:
     """The step after its compensating call. One whose result is withheld was executed all the same."""
     code = None if seen.error is None else seen.error.code
     why = "" if seen.error is None else seen.error.message
     by = seen.operation_id or step.undone_by
     if seen.status is Status.OK or code is Code.OUTPUT_INVALID:
-        return step.moved(StepState.COMPENSATED, undone_by=by, approval_id=None, says="", open_items=())
+        return step.moved(UndoState.COMPENSATED, undone_by=by, approval_id=None, says="", open_items=())
     if seen.status is Status.WAITING:
-        return step.moved(StepState.WAITING, undone_by=by, approval_id=seen.approval_id, says=why)
+        return step.moved(UndoState.WAITING, undone_by=by, approval_id=seen.approval_id, says=why)
     if seen.status is Status.UNKNOWN:
-        return step.moved(StepState.UNKNOWN, undone_by=by, says=why)
+        return step.moved(UndoState.UNKNOWN, undone_by=by, says=why)
     if code in LEFT_ALONE and seen.status is Status.REFUSED:
         return None
     if seen.status is Status.REFUSED:
-        return step.moved(StepState.FAILED, says=f"{code}: {why}")
+        return step.moved(UndoState.FAILED, says=f"{code}: {why}")
     why, open_items = (f"{code}: {why}", step.open_items) if code else ("It was undone in part.", seen.open_items)
-    return step.moved(StepState.FAILED, undone_by=by, says=why, open_items=open_items, attempt=step.attempt + 1)
+    return step.moved(UndoState.FAILED, undone_by=by, says=why, open_items=open_items, attempt=step.attempt + 1)
 
 
-def _open_items(step: Step, seen: Observation, arguments: Mapping[str, Json]) -> frozenset[str] | None:
+def _open_items(step: CompensationStep, seen: Observation, arguments: Mapping[str, Json]) -> frozenset[str] | None:
     """Items that are not to be undone: they were never done, or an earlier attempt has undone them."""
     if not step.open_items:
         return frozenset(seen.open_items) if seen.open_items else None
@@ -354,11 +360,11 @@ def _may_not(by: Principal, whose: Iterable[str]) -> Deny | None:
     return Deny(Code.PERMISSION_DENIED, f"Undoing what others did takes the group operator; {by.id} does not have it.")
 
 
-def _sees(plan: Plan, by: Principal) -> bool:
+def _sees(plan: CompensationPlan, by: Principal) -> bool:
     return plan.by.id == by.id or not by.groups.isdisjoint(AUDITORS)
 
 
-def _about(plan: Plan, by: Principal, *, reason: str) -> dict[str, object]:
+def _about(plan: CompensationPlan, by: Principal, *, reason: str) -> dict[str, object]:
     """What every record of a plan says."""
     return {
         "subject": plan.id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from interlock.core.chain import Receipt
-from interlock.core.compensation_plan import Plan, PlanState
+from interlock.core.compensation_plan import CompensationPlan, CompensationState
 from interlock.core.effect import CallState
 from interlock.ports import EffectCall, Effects, PlanChange
 from interlock.store.memory_recovery import Call, Key, MemoryRecovery, open_call
@@ -18,7 +18,7 @@ class MemoryCompensations(MemoryRecovery):
 
     def __init__(self, *, chain: str) -> None:
         super().__init__(chain=chain)
-        self._plans: dict[Key, Plan] = {}
+        self._plans: dict[Key, CompensationPlan] = {}
         self._planned: dict[Key, str] = {}
 
     async def effects(self, wanted: Effects) -> tuple[EffectCall, ...]:
@@ -29,13 +29,13 @@ class MemoryCompensations(MemoryRecovery):
         tenant = wanted.tenant
         return tuple(EffectCall(open_call(call), self._planned.get((tenant, call.operation.id))) for call in found)
 
-    async def plan(self, tenant: str, plan_id: str) -> Plan | None:
+    async def plan(self, tenant: str, plan_id: str) -> CompensationPlan | None:
         """One plan."""
         return self._plans.get((tenant, plan_id))
 
-    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[Plan, ...]:
+    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[CompensationPlan, ...]:
         """All of a tenant, or of every tenant, oldest first; `going_on`: only those that run or wait."""
-        states = {PlanState.RUNNING, PlanState.WAITING} if going_on else set(PlanState)
+        states = {CompensationState.RUNNING, CompensationState.WAITING} if going_on else set(CompensationState)
         found = [plan for plan in self._plans.values() if tenant in (None, plan.tenant) and plan.state in states]
         return tuple(sorted(found, key=lambda plan: plan.started_us))
 
@@ -59,7 +59,7 @@ class MemoryCompensations(MemoryRecovery):
         kept = [
             plan
             for plan in self._plans.values()
-            if plan.state is not PlanState.COMPENSATED or plan.started_us >= before_us
+            if plan.state is not CompensationState.COMPENSATED or plan.started_us >= before_us
         ]
         self._plans = {(plan.tenant, plan.id): plan for plan in kept}
 

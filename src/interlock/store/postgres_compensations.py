@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from interlock.core.chain import Receipt
-from interlock.core.compensation_plan import Plan, plan_from_bytes, plan_to_bytes
+from interlock.core.compensation_plan import CompensationPlan, plan_from_bytes, plan_to_bytes
 from interlock.ports import EffectCall, Effects, PlanChange
 from interlock.store.postgres_arrays import blobs
 from interlock.store.postgres_line import Line, Row, Step
@@ -60,7 +60,7 @@ def read_effect(row: Row, *, seal: Seal) -> EffectCall:
     return EffectCall(open_call(read_call(row[:-1]), seal=seal), row[-1])
 
 
-def read_plan(row: Row, *, seal: Seal) -> Plan:
+def read_plan(row: Row, *, seal: Seal) -> CompensationPlan:
     """A row of `select_plan`."""
     tenant, plan_id, sealed = row
     return plan_from_bytes(seal.open(sealed, context=_context(tenant, plan_id)))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Final
 
 from interlock.core.approval import Approval, ApprovalState
-from interlock.core.compensation_plan import Plan
+from interlock.core.compensation_plan import CompensationPlan
 from interlock.core.effect import TRANSITIONS, CallEvent, CallState
 from interlock.core.errors import VersionExists
 from interlock.core.journal import RECORD, Payload
@@ -89,7 +89,7 @@ def without_kept(payloads: tuple[Payload, ...]) -> tuple[Payload, ...]:
     return tuple(payload for payload in payloads if payload.name == RECORD)
 
 
-def may_write_plan(change: PlanChange, *, stored: Plan | None) -> bool:
+def may_write_plan(change: PlanChange, *, stored: CompensationPlan | None) -> bool:
     """Whether a plan is where the change expects it; the next version follows on the one before."""
     expected = change.expected
     if expected is None or stored is None:

@@ -16,7 +16,7 @@ from interlock.core.approval import Approval, ApprovalState
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import Checkpoint, Mark
-from interlock.core.compensation_plan import Plan
+from interlock.core.compensation_plan import CompensationPlan
 from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.key_mark import KeyMark
@@ -213,12 +213,12 @@ class SqliteStore:
         self._writer.check()
         return sqlite_compensations.effects(self._reader, wanted=wanted, presence=self._desk.presence)
 
-    async def plan(self, tenant: str, plan_id: str) -> Plan | None:
+    async def plan(self, tenant: str, plan_id: str) -> CompensationPlan | None:
         """One plan; waits for the writes that were handed over before."""
         run = partial(sqlite_compensations.plan, self._desk.db, tenant=tenant, plan_id=plan_id)
         return await self._writer.write("plan", run=run)
 
-    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[Plan, ...]:
+    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[CompensationPlan, ...]:
         """All of a tenant, or of every tenant, oldest first; `going_on`: only those that run or wait."""
         self._writer.check()
         return sqlite_compensations.plans(self._reader, tenant=tenant, going_on=going_on)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from interlock.core.chain import Receipt
-from interlock.core.compensation_plan import Plan, plan_from_bytes, plan_to_bytes
+from interlock.core.compensation_plan import CompensationPlan, plan_from_bytes, plan_to_bytes
 from interlock.ports import EffectCall, Effects, PlanChange
 from interlock.store.locks import Presence
 from interlock.store.rules import may_write_plan
@@ -22,13 +22,13 @@ def effects(db: Db, *, wanted: Effects, presence: Presence) -> tuple[EffectCall,
         return tuple(_effect(db, (wanted.tenant, row[0]), presence=presence) for row in rows)
 
 
-def plan(db: Db, *, tenant: str, plan_id: str) -> Plan | None:
+def plan(db: Db, *, tenant: str, plan_id: str) -> CompensationPlan | None:
     """One plan."""
     row = db.one("select_plan", tenant, plan_id)
     return None if row is None else _read(db, row)
 
 
-def plans(db: Db, *, tenant: str | None, going_on: bool) -> tuple[Plan, ...]:
+def plans(db: Db, *, tenant: str | None, going_on: bool) -> tuple[CompensationPlan, ...]:
     """All of a tenant, or of every tenant, oldest first."""
     query = "select_plans_going_on" if going_on else "select_plans"
     return tuple(_read(db, row) for row in db.named(query, {"tenant": tenant}))
@@ -70,7 +70,7 @@ def _effect(db: Db, place: tuple[str, str], *, presence: Presence) -> EffectCall
     return EffectCall(open_call(db, row=row, presence=presence), None if planned is None else planned[0])
 
 
-def _read(db: Db, row: Row) -> Plan:
+def _read(db: Db, row: Row) -> CompensationPlan:
     tenant, plan_id, sealed = row
     return plan_from_bytes(db.seal.open(sealed, context=_context(tenant, plan_id)))
 

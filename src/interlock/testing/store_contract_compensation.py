@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Protocol, cast
 
 from interlock.core.call import Principal
-from interlock.core.compensation_plan import Plan, Step, StepState
+from interlock.core.compensation_plan import CompensationPlan, CompensationStep, UndoState
 from interlock.core.effect import CallEvent, CallState
 from interlock.core.journal import EventKind
 from interlock.ports import Compensations, Effects, PlanChange
@@ -23,18 +23,18 @@ class PlanStore(Store, Compensations, Protocol):
     """A store that keeps plans."""
 
 
-def plan_of(*operations: str, plan_id: str = "plan-1") -> Plan:
+def plan_of(*operations: str, plan_id: str = "plan-1") -> CompensationPlan:
     """A plan that undoes these operations."""
-    steps = tuple(Step(each, "save", "1", "remove") for each in operations)
-    return Plan(plan_id, TENANT, ALICE, "it was wrong", NOW_US, steps, run=RUN)
+    steps = tuple(CompensationStep(each, "save", "1", "remove") for each in operations)
+    return CompensationPlan(plan_id, TENANT, ALICE, "it was wrong", NOW_US, steps, run=RUN)
 
 
-def begins(values: Values, plan: Plan, *restated: tuple[str, bytes]) -> PlanChange:
+def begins(values: Values, plan: CompensationPlan, *restated: tuple[str, bytes]) -> PlanChange:
     """A new plan."""
     return PlanChange(None, plan, values.event(EventKind.COMPENSATION_STARTED, subject=plan.id), restated)
 
 
-def moves(values: Values, plan: Plan, state: StepState, *restated: tuple[str, bytes]) -> PlanChange:
+def moves(values: Values, plan: CompensationPlan, state: UndoState, *restated: tuple[str, bytes]) -> PlanChange:
     """The first step of a plan in another state."""
     changed = plan.with_step(0, replace(plan.steps[0], state=state, open_items=("a", "b"), undone_by="other"))
     return PlanChange(plan, changed, values.event(EventKind.COMPENSATION_STEP, subject=plan.id), restated)
@@ -96,7 +96,7 @@ class CompensationContract(ContractTests):
     async def test_of_those_that_change_a_plan_at_once_one_does(self, *, store: PlanStore, values: Values) -> None:
         plan = plan_of(await self.done(store, values, at_us=NOW_US))
         await store.write_plan(begins(values, plan))
-        changes = [moves(values, plan, state) for state in (StepState.COMPENSATED, StepState.FAILED)]
+        changes = [moves(values, plan, state) for state in (UndoState.COMPENSATED, UndoState.FAILED)]
         written = await asyncio.gather(*[store.write_plan(change) for change in changes])
         (won,) = [change for change, receipt in zip(changes, written, strict=True) if receipt is not None]
         assert await store.plan(TENANT, plan.id) == won.changed
@@ -105,12 +105,12 @@ class CompensationContract(ContractTests):
         await verified(store)
 
     async def test_plans_that_go_on_are_those_that_run_or_wait(self, *, store: PlanStore, values: Values) -> None:
-        for number, state in enumerate(StepState):
+        for number, state in enumerate(UndoState):
             plan = plan_of(f"operation-{state}", plan_id=state.value)
             plan = replace(plan, started_us=NOW_US - number, steps=(replace(plan.steps[0], state=state),))
             assert await store.write_plan(begins(values, plan)) is not None
         assert [each.id for each in await store.plans(None, going_on=True)] == ["waiting", "pending"]
-        assert [each.id for each in await store.plans(TENANT)] == [state.value for state in reversed(StepState)]
+        assert [each.id for each in await store.plans(TENANT)] == [state.value for state in reversed(UndoState)]
         assert await store.plans("globex") == ()
         assert await store.plan("globex", "waiting") is None
 
@@ -124,7 +124,7 @@ class CompensationContract(ContractTests):
         assert prior is not None
         assert (prior.observation, prior.state) == (b'"undoing"', CallState.SUCCEEDED)
         assert await store.find(TENANT, unknown) == before
-        change = moves(values, plan, StepState.COMPENSATED, (done, b'"undone"'))
+        change = moves(values, plan, UndoState.COMPENSATED, (done, b'"undone"'))
         await store.write_plan(change)
         await store.write_plan(replace(change, restated=((done, b'"too late"'),)))
         found = await store.find(TENANT, done)
@@ -136,7 +136,7 @@ class CompensationContract(ContractTests):
     ) -> None:
         done, other = [await self.done(store, values, at_us=NOW_US + each) for each in (1, 2)]
         through, stopped = plan_of(done, plan_id="through"), plan_of(other, plan_id="stopped")
-        for plan, state in ((through, StepState.COMPENSATED), (stopped, StepState.FAILED)):
+        for plan, state in ((through, UndoState.COMPENSATED), (stopped, UndoState.FAILED)):
             await store.write_plan(begins(values, plan))
             await store.write_plan(moves(values, plan, state))
         await store.purge(NOW_US)
@@ -148,7 +148,7 @@ class CompensationContract(ContractTests):
     async def test_plans_outlive_the_process(self, *, store: PlanStore, values: Values) -> None:
         plan = plan_of(await self.done(store, values, at_us=NOW_US))
         await store.write_plan(begins(values, plan))
-        change = moves(values, plan, StepState.WAITING)
+        change = moves(values, plan, UndoState.WAITING)
         await store.write_plan(change)
         store = await self.next_process(store)
         assert await store.plans(None, going_on=True) == (change.changed,)

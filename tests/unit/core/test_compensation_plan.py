@@ -5,10 +5,10 @@ import pytest
 from interlock.core.call import Principal, PrincipalKind
 from interlock.core.compensation_plan import (
     STEPS,
-    Plan,
-    PlanState,
-    Step,
-    StepState,
+    CompensationPlan,
+    CompensationState,
+    CompensationStep,
+    UndoState,
     plan_from_bytes,
     plan_to_bytes,
     restated,
@@ -21,42 +21,44 @@ pytestmark = pytest.mark.requirement("IDEM-6")
 BY = Principal("acme", "alice", PrincipalKind.HUMAN, frozenset({"a", "b"}), claims={"x": 1, "y": "z"})
 
 
-def plan(*states: StepState) -> Plan:
-    steps = tuple(Step(f"op-{index}", "save", "1", "remove", state) for index, state in enumerate(states))
-    return Plan("p", "acme", BY, "wrong", 7, steps, run="r")
+def plan(*states: UndoState) -> CompensationPlan:
+    steps = tuple(CompensationStep(f"op-{index}", "save", "1", "remove", state) for index, state in enumerate(states))
+    return CompensationPlan("p", "acme", BY, "wrong", 7, steps, run="r")
 
 
 @pytest.mark.parametrize(
     ("states", "at", "stands"),
     [
-        (("compensated", "irreversible", "nothing_to_undo"), None, PlanState.COMPENSATED),
-        (("irreversible", "pending", "pending"), 1, PlanState.RUNNING),
-        (("compensated", "waiting", "pending"), 1, PlanState.WAITING),
-        (("compensated", "failed", "pending"), 1, PlanState.FAILED),
-        (("unknown", "pending"), 0, PlanState.FAILED),
+        (("compensated", "irreversible", "nothing_to_undo"), None, CompensationState.COMPENSATED),
+        (("irreversible", "pending", "pending"), 1, CompensationState.RUNNING),
+        (("compensated", "waiting", "pending"), 1, CompensationState.WAITING),
+        (("compensated", "failed", "pending"), 1, CompensationState.FAILED),
+        (("unknown", "pending"), 0, CompensationState.FAILED),
     ],
 )
 def test_a_plan_stands_at_the_first_step_that_is_not_passed(
-    states: tuple[str, ...], at: int | None, stands: PlanState
+    states: tuple[str, ...], at: int | None, stands: CompensationState
 ) -> None:
-    found = plan(*map(StepState, states))
+    found = plan(*map(UndoState, states))
     assert (found.at, found.state) == (at, stands)
 
 
 def test_only_steps_in_the_table_can_be_taken() -> None:
-    for before in StepState:
-        for after in set(StepState) - STEPS[before]:
+    for before in UndoState:
+        for after in set(UndoState) - STEPS[before]:
             with pytest.raises(ValueError, match="does not become"):
                 plan(before).steps[0].moved(after)
 
 
 def test_trying_again_is_by_itself_no_new_call() -> None:
-    for step in plan(StepState.FAILED, StepState.UNKNOWN).steps:
-        assert (step.again().state, step.again().attempt) == (StepState.PENDING, 1)
+    for step in plan(UndoState.FAILED, UndoState.UNKNOWN).steps:
+        assert (step.again().state, step.again().attempt) == (UndoState.PENDING, 1)
 
 
 def test_a_plan_is_read_back_as_it_was() -> None:
-    found = plan(*StepState).with_step(0, Step("o", "t", "1", "c", StepState.FAILED, 3, "u", "a", "why", ("x", "y")))
+    found = plan(*UndoState).with_step(
+        0, CompensationStep("o", "t", "1", "c", UndoState.FAILED, 3, "u", "a", "why", ("x", "y"))
+    )
     assert plan_from_bytes(plan_to_bytes(found)) == found
     assert found.version == 2
     assert [step.operation_id for step in found.irreversible] == ["op-4"]

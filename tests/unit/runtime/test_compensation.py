@@ -9,20 +9,20 @@ from typing import Any
 import pytest
 
 from interlock import (
+    CompensationPlan,
+    CompensationState,
     Deny,
     ErrorContract,
     Gate,
     Host,
     Observation,
-    Plan,
-    PlanState,
     Principal,
     PrincipalKind,
     Result,
     SpecInvalid,
-    StepState,
     ToolCall,
     ToolFault,
+    UndoState,
     tool,
 )
 from interlock.store.memory import MemoryStore
@@ -115,12 +115,12 @@ class Shop:
         self.did.clear()
 
 
-def started(found: Plan | Deny) -> Plan:
-    assert isinstance(found, Plan), found
+def started(found: CompensationPlan | Deny) -> CompensationPlan:
+    assert isinstance(found, CompensationPlan), found
     return found
 
 
-def states(plan: Plan) -> list[str]:
+def states(plan: CompensationPlan) -> list[str]:
     return [step.state.value for step in plan.steps]
 
 
@@ -134,7 +134,7 @@ async def test_effects_are_undone_once_the_last_first(gate_path: str) -> None:
     async with opened(gate_path, shop.tools) as gate:
         await shop.order_all(gate, "a", "b", "c")
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong shop", task="t"))
-        assert (plan.state, states(plan)) == (PlanState.COMPENSATED, ["compensated"] * 3)
+        assert (plan.state, states(plan)) == (CompensationState.COMPENSATED, ["compensated"] * 3)
         assert shop.did == ["cancel o-c", "cancel o-b", "cancel o-a"]
         for by in (ALICE, OPERATOR):
             assert started(await gate.compensations.start(by=by, reason="once more", task="t")).id == plan.id
@@ -178,10 +178,10 @@ async def test_a_step_that_another_process_is_at_is_left_to_it_without_a_trace(t
         for _ in range(3):
             await other.recovery.recover()
         (plan,) = await other.compensations.list(ALICE)
-        assert (plan.state, plan.version) == (PlanState.RUNNING, 1)
+        assert (plan.state, plan.version) == (CompensationState.RUNNING, 1)
         assert await records(other, "call.refused") == []
         go_on.set()
-        assert started(await starting).state is PlanState.COMPENSATED
+        assert started(await starting).state is CompensationState.COMPENSATED
     assert shop.did == ["cancel o-b", "cancel o-a"]
 
 
@@ -191,7 +191,7 @@ async def test_what_no_tool_undoes_is_said_before_and_after_and_passed_over() ->
         await shop.order_all(gate, "a")
         await gate.call(ToolCall("p", "post", {"to": "x"}), principal=ALICE, task="t")
         outline = started(await gate.compensations.outline(by=ALICE, task="t"))
-        assert [(step.tool, step.state) for step in outline.irreversible] == [("post", StepState.IRREVERSIBLE)]
+        assert [(step.tool, step.state) for step in outline.irreversible] == [("post", UndoState.IRREVERSIBLE)]
         assert await gate.compensations.list(OPERATOR) == ()
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
         assert states(plan) == ["irreversible", "compensated"]
@@ -211,17 +211,17 @@ async def test_a_failed_step_stops_the_plan_until_a_person_has_it_tried_again(ga
         await shop.order_all(gate, "a", "b")
         shop.cancels = fail
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
-        assert (plan.state, states(plan)) == (PlanState.FAILED, ["failed", "pending"])
+        assert (plan.state, states(plan)) == (CompensationState.FAILED, ["failed", "pending"])
         await gate.recovery.recover()
         assert shop.did == ["cancel o-b"]
         assert (await again(gate, "b")).status == "compensation_failed"
         assert (await again(gate, "a")).status == "compensating"
-        assert [each.id for each in await gate.compensations.list(OPERATOR, PlanState.FAILED)] == [plan.id]
+        assert [each.id for each in await gate.compensations.list(OPERATOR, CompensationState.FAILED)] == [plan.id]
         assert [each["tool"] for each in await records(gate, "compensation.failed")] == ["cancel"]
         shop.cancels = lambda order_id: None
         assert code(await gate.compensations.resume(plan.id, by=BOB)) == "PERMISSION_DENIED"
         plan = started(await gate.compensations.resume(plan.id, by=OPERATOR, reason="the shop is back"))
-        assert (plan.state, plan.steps[0].attempt) == (PlanState.COMPENSATED, 2)
+        assert (plan.state, plan.steps[0].attempt) == (CompensationState.COMPENSATED, 2)
         assert shop.did == ["cancel o-b", "cancel o-b", "cancel o-a"]
         assert (await again(gate, "b")).status == "compensated"
 
@@ -239,7 +239,7 @@ async def test_a_step_whose_outcome_is_lost_is_not_tried_again_before_it_is_foun
         await shop.order_all(gate, "a", "b")
         shop.cancels, shop.finds = lose, cannot_tell
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
-        assert (plan.state, states(plan)) == (PlanState.FAILED, ["unknown", "pending"])
+        assert (plan.state, states(plan)) == (CompensationState.FAILED, ["unknown", "pending"])
         plan = started(await gate.compensations.resume(plan.id, by=ALICE))
         assert (states(plan), plan.steps[0].attempt) == (["unknown", "pending"], 1)
         shop.cancels = lambda order_id: None
@@ -260,7 +260,7 @@ async def test_a_step_waits_for_people_and_goes_on_once_it_is_resumed(gate_path:
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
         for _ in range(3):
             (plan,) = await gate.compensations.list(ALICE)
-            assert (plan.state, states(plan), shop.did) == (PlanState.WAITING, ["waiting", "pending"], [])
+            assert (plan.state, states(plan), shop.did) == (CompensationState.WAITING, ["waiting", "pending"], [])
             await gate.recovery.recover()
         assert len(await records(gate, "call.waiting")) == 1
         for number in (1, 2):
@@ -272,7 +272,7 @@ async def test_a_step_waits_for_people_and_goes_on_once_it_is_resumed(gate_path:
             assert code(await gate.approvals.resume(waits_for, by=BOB)) == "ok"
             await gate.recovery.recover()
         (plan,) = await gate.compensations.list(ALICE)
-        assert plan.state is PlanState.COMPENSATED
+        assert plan.state is CompensationState.COMPENSATED
         assert shop.did == ["cancel o-b", "cancel o-a"]
 
 
@@ -288,9 +288,9 @@ async def test_a_step_that_people_do_not_approve_stops_the_plan(how: str) -> Non
             clock.advance(3_601)
         await gate.recovery.recover()
         (plan,) = await gate.compensations.list(ALICE)
-        assert (plan.state, shop.did) == (PlanState.FAILED, [])
+        assert (plan.state, shop.did) == (CompensationState.FAILED, [])
         assert ("approval" in plan.steps[0].says, plan.steps[0].attempt) == (True, 1)
-        assert started(await gate.compensations.resume(plan.id, by=ALICE)).state is PlanState.WAITING
+        assert started(await gate.compensations.resume(plan.id, by=ALICE)).state is CompensationState.WAITING
 
 
 async def test_policy_decides_on_each_compensation() -> None:
@@ -298,18 +298,17 @@ async def test_policy_decides_on_each_compensation() -> None:
     async with opened(":memory:", shop.tools, ONLY_ORDERS) as gate:
         await shop.order_all(gate, "a")
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
-        assert (plan.state, shop.did) == (PlanState.FAILED, [])
+        assert (plan.state, shop.did) == (CompensationState.FAILED, [])
         assert "TOOL_NOT_FOUND" in plan.steps[0].says
 
 
 async def test_an_effect_of_which_it_is_not_known_whether_it_happened_is_waited_for(gate_path: str) -> None:
-    shop = Shop()
     for happened, undone in ((True, []), (False, ["cancel o-a"])):
         shop = Shop()
         async with opened(gate_path if happened else ":memory:", shop.tools) as gate:
             await shop.order_all(gate, "a", "lost")
             plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
-            assert (plan.state, states(plan), shop.did) == (PlanState.WAITING, ["waiting", "pending"], [])
+            assert (plan.state, states(plan), shop.did) == (CompensationState.WAITING, ["waiting", "pending"], [])
             await gate.recovery.recover()
             operation = plan.steps[0].operation_id
             await gate.recovery.close(operation, by=OPERATOR, happened=happened, evidence="seen")
@@ -318,7 +317,7 @@ async def test_an_effect_of_which_it_is_not_known_whether_it_happened_is_waited_
             assert shop.did == undone
             first = plan.steps[0]
             # Closed by hand there is no result, and without one there is no order to be cancelled.
-            assert first.state is (StepState.FAILED if happened else StepState.NOTHING_TO_UNDO)
+            assert first.state is (UndoState.FAILED if happened else UndoState.NOTHING_TO_UNDO)
 
 
 @pytest.mark.requirement("EXEC-9")
@@ -330,9 +329,9 @@ async def test_of_an_effect_that_was_done_in_part_that_part_is_undone_and_tried_
         call = ToolCall("e", "enlist", {"names": ["ann", "xavier", "sticky"]})
         assert (await gate.call(call, principal=ALICE, task="t")).status == "partial"
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
-        assert (plan.state, plan.steps[0].open_items) == (PlanState.FAILED, ("sticky",))
+        assert (plan.state, plan.steps[0].open_items) == (CompensationState.FAILED, ("sticky",))
         plan = started(await gate.compensations.resume(plan.id, by=ALICE))
-        assert plan.state is PlanState.COMPENSATED
+        assert plan.state is CompensationState.COMPENSATED
         assert shop.did[1:] == ["unlist ann+sticky", "unlist sticky"]
 
 
@@ -370,14 +369,16 @@ async def test_what_is_no_longer_kept_is_not_taken_for_undone() -> None:
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
         store = gate._world.calls
         assert isinstance(store, MemoryStore)
-        store._calls[ALICE.tenant, plan.steps[0].operation_id].operation = replace(
-            store._calls[ALICE.tenant, plan.steps[0].operation_id].operation, sealed=b""
-        )
+        call = store._calls[ALICE.tenant, plan.steps[0].operation_id]
+        call.operation = replace(call.operation, sealed=b"")
         plan = started(await gate.compensations.resume(plan.id, by=ALICE))
-        assert (plan.state, plan.steps[0].says) == (PlanState.FAILED, "What it was called with is no longer kept.")
+        assert (plan.state, plan.steps[0].says) == (
+            CompensationState.FAILED,
+            "What it was called with is no longer kept.",
+        )
         del store._calls[ALICE.tenant, plan.steps[0].operation_id]
         plan = started(await gate.compensations.resume(plan.id, by=ALICE))
-        assert (plan.state, plan.steps[0].says) == (PlanState.FAILED, "What was done is no longer kept.")
+        assert (plan.state, plan.steps[0].says) == (CompensationState.FAILED, "What was done is no longer kept.")
         assert shop.did == []
 
 

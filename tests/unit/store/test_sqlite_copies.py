@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from interlock.core.approval import ApprovalState
-from interlock.core.compensation_plan import PlanState
+from interlock.core.compensation_plan import CompensationState
 from interlock.core.errors import StoreError, StoreMoved
 from interlock.ports import Claim
 from interlock.store import sqlite_approvals, sqlite_calls, sqlite_copies, sqlite_recovery
@@ -59,13 +59,13 @@ def test_what_was_granted_or_asked_when_a_copy_was_taken_is_void_in_it(desk: Des
 
 @pytest.mark.requirement("IDEM-6")
 def test_a_plan_that_was_undoing_effects_does_not_go_on_by_itself(desk: Desk) -> None:
-    for state in PlanState:
+    for state in CompensationState:
         row = (TENANT, state, state, 1, 5, b"sealed")
         desk.db.connection.execute("INSERT INTO compensations VALUES (?, ?, ?, ?, ?, ?)", row)
     sqlite_copies.be_restored(desk.db, copy=COPY)
     assert desk.db.named("select_plans_going_on", {"tenant": None}) == []
     left = desk.db.connection.execute("SELECT state, count(*) FROM compensations GROUP BY state ORDER BY state")
-    assert left.fetchall() == [(PlanState.COMPENSATED, 1), (PlanState.FAILED, 3)]
+    assert left.fetchall() == [(CompensationState.COMPENSATED, 1), (CompensationState.FAILED, 3)]
 
 
 @pytest.mark.requirement("IDEM-3")

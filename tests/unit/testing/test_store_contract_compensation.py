@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from interlock.core.chain import Receipt
-from interlock.core.compensation_plan import Plan
+from interlock.core.compensation_plan import CompensationPlan
 from interlock.ports import EffectCall, Effects, PlanChange
 from interlock.store.memory import MemoryStore
 from interlock.testing.store_contract_compensation import CompensationContract
@@ -39,7 +39,7 @@ class ForwardsOnly(MemoryStore):
 
 
 class GoesOnForEver(MemoryStore):
-    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[Plan, ...]:
+    async def plans(self, tenant: str | None, *, going_on: bool = False) -> tuple[CompensationPlan, ...]:
         return await super().plans(tenant)
 
 

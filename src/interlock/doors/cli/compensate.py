@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.core.compensation_plan import Plan, PlanState, Step
+from interlock.core.compensation_plan import CompensationPlan, CompensationState, CompensationStep
 from interlock.core.refusals import Code
 from interlock.doors.cli.answer import DONE, Answer
 from interlock.doors.cli.faults import problem, refusal
@@ -22,10 +22,10 @@ app = typer.Typer(help="Undo what calls have done, as far as tools can.", no_arg
 
 FAILED, WAITING = 5, 4
 EXIT_CODES = {
-    PlanState.COMPENSATED: DONE,
-    PlanState.FAILED: FAILED,
-    PlanState.WAITING: WAITING,
-    PlanState.RUNNING: WAITING,
+    CompensationState.COMPENSATED: DONE,
+    CompensationState.FAILED: FAILED,
+    CompensationState.WAITING: WAITING,
+    CompensationState.RUNNING: WAITING,
 }
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="The plan, or as much of its id as names it.")]
@@ -65,7 +65,7 @@ async def start(
     async with opened() as session:
         desk, by = session.gate.compensations, session.by
         outline = await desk.outline(by=by, run=run, task=task, operations=operation or ())
-        if isinstance(outline, Plan):
+        if isinstance(outline, CompensationPlan):
             note(_steps(outline))
             if not confirmed(f"Undo this as {visible(by.id)}?", yes=yes):
                 step = "The same with --yes undoes it without being asked."
@@ -95,7 +95,7 @@ async def list_plans(
 
     async with reading() as session:
         found = await session.gate.compensations.list(session.by)
-    shown = [each for each in found if all_ or each.state is not PlanState.COMPENSATED]
+    shown = [each for each in found if all_ or each.state is not CompensationState.COMPENSATED]
     header = ("Plan", "State", "Of", "Started by", "Started", "Undone", "Stands at")
     values = [
         (each.id, each.state.value, _scope(each), each.by.id, moment(each.started_us), _undone(each), _stands(each))
@@ -124,13 +124,13 @@ async def _whole(given: str, session: Session) -> str:
     return whole_id(given, [each.id for each in await session.gate.compensations.list(session.by)])
 
 
-def _answer(plan: Plan) -> Answer:
+def _answer(plan: CompensationPlan) -> Answer:
     step = _next(plan)
     text = _text(plan) + (f"\nNext: {visible(step)}" if step else "")
     return Answer({**_document(plan), "next": step}, text, EXIT_CODES[plan.state])
 
 
-def _next(plan: Plan) -> str:
+def _next(plan: CompensationPlan) -> str:
     """What a person may do about the step that it stands at."""
     step = None if plan.at is None else plan.steps[plan.at]
     if step is None:
@@ -138,7 +138,7 @@ def _next(plan: Plan) -> str:
     then = f"`interlock compensate resume {plan.id}"
     if step.approval_id is not None:
         return f"`interlock approvals approve {step.approval_id} --as ID --run`, then {then}`."
-    if plan.state is PlanState.WAITING:
+    if plan.state is CompensationState.WAITING:
         return f"`interlock calls unknown` shows what has to be found out; then {then}`."
     return f"Put right what it stopped at, then {then} --reason WORDS`."
 
@@ -150,7 +150,7 @@ def _refused(deny: Deny) -> Answer:
     return refusal(deny, next_step=OTHER if is_other else "`interlock compensate list --all` shows what there is.")
 
 
-def _text(plan: Plan) -> str:
+def _text(plan: CompensationPlan) -> str:
     about = fields(
         [
             ("Plan", f"{plan.id} ({plan.state.value})"),
@@ -163,7 +163,7 @@ def _text(plan: Plan) -> str:
     return f"{about}\n{_steps(plan)}"
 
 
-def _steps(plan: Plan) -> str:
+def _steps(plan: CompensationPlan) -> str:
     header = ("Operation", "Tool", "Undone by", "State", "Says")
     values = [(each.operation_id, each.tool, each.compensate, each.state.value, each.says) for each in plan.steps]
     lost = len(plan.irreversible)
@@ -171,23 +171,23 @@ def _steps(plan: Plan) -> str:
     return rows(header, values, empty="") + end
 
 
-def _scope(plan: Plan) -> str:
+def _scope(plan: CompensationPlan) -> str:
     if plan.run is not None:
         return f"run {plan.run}"
     return counted(len(plan.steps), "operation") if plan.task is None else f"task {plan.task}"
 
 
-def _undone(plan: Plan) -> str:
+def _undone(plan: CompensationPlan) -> str:
     passed = [each for each in plan.steps if each.state.is_passed]
     return f"{len(passed) - len(plan.irreversible)} of {len(plan.steps)}"
 
 
-def _stands(plan: Plan) -> str:
-    step: Step | None = None if plan.at is None else plan.steps[plan.at]
+def _stands(plan: CompensationPlan) -> str:
+    step: CompensationStep | None = None if plan.at is None else plan.steps[plan.at]
     return "" if step is None else f"{step.tool}: {step.says or step.state.value}"
 
 
-def _document(plan: Plan) -> dict[str, Json]:
+def _document(plan: CompensationPlan) -> dict[str, Json]:
     """What may be shown of a plan; of who started it the id alone."""
     document = as_document(plan)
     return {**document, "by": plan.by.id, "state": plan.state.value, "irreversible": len(plan.irreversible)}
