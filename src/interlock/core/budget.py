@@ -199,6 +199,9 @@ def unpacked(number: Packed) -> Amounts:
 _GUARDS: Final = sum(1 << unit.shift + LANE_BITS - 1 for unit in Unit)
 """The highest bit of each lane, set where a number of less than half a lane was not taken too much from."""
 
+_MOST: Final = LANE >> 1
+_UNLIMITED: Final = sum(_MOST << unit.shift for unit in Unit) + _GUARDS
+
 _COUNTED: Final = sum(LANE << unit.shift for unit in (Unit.ROUNDS, Unit.CALLS))
 _SPENT: Final = sum(LANE << unit.shift for unit in (Unit.TOKENS, Unit.COST_MICROS, Unit.WORKING_MS))
 
@@ -314,7 +317,9 @@ class Taken(tuple[Reservation, ...]):
 
 def _room(limits: Iterable[Limit]) -> int:
     """The least limit of each unit in its lane, under its guard."""
-    least = dict.fromkeys(Unit, LANE >> 1)
+    room, least = _UNLIMITED, dict[Unit, int]()
     for limit in limits:
-        least[limit.unit] = min(least[limit.unit], limit.amount)
-    return sum(amount << unit.shift for unit, amount in least.items()) + _GUARDS
+        least[limit.unit] = min(least.get(limit.unit, _MOST), limit.amount)
+    for unit, amount in least.items():
+        room -= _MOST - amount << unit.shift
+    return room

@@ -16,7 +16,7 @@ Ids = Callable[[Caller, ToolSpec | None, str], tuple[str, ...]]
 Group = tuple[ScopeKind, Ids, int, bool, tuple[Limit, ...]]
 """What shares one usage row: kind, ids, window in microseconds, whether all tenants share it, limits."""
 
-REMEMBERED_MAX = 4_096
+REMEMBERED_MAX = 1_024
 """How many callers' reservations are remembered, before all are worked out anew."""
 
 _FOR_EVER_US = 2**63
