@@ -107,7 +107,7 @@ class Conversation:
 
     def _nothing_ran(self, turn: Turn, number: int) -> None:
         """A turn that ended in no call, or was cut off, runs nothing."""
-        if turn.ended is Ended.ERROR:
+        if turn.ended in {Ended.ERROR, Ended.HTTP_ERROR}:
             raise ModelUnavailable(f"The model's server refused the request ({turn.reason}).")
         if turn.ended is Ended.DROPPED:
             raise ModelUnavailable("The model's server cannot be reached, broke off its answer or took too long.")

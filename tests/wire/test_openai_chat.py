@@ -19,8 +19,8 @@ ENDED = {
     "truncated": Ended.TRUNCATED,
     "dropped": Ended.DROPPED,
     "error": Ended.ERROR,
-    "http_error": Ended.ERROR,
-    "model_error": Ended.ERROR,
+    "http_error": Ended.HTTP_ERROR,
+    "model_error": Ended.MODEL_ERROR,
 }
 
 

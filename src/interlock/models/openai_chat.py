@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
+from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
 from interlock.models.openai_chat_read import StreamReader, read_response, read_stream
 from interlock.models.turn import CallKind, Ended, Proposed, Turn, Usage
 
 __all__ = [
+    "Answer",
     "CallKind",
     "Choice",
     "Ended",
+    "Image",
     "Options",
     "Proposed",
     "StreamReader",
@@ -27,33 +28,16 @@ __all__ = [
     "Usage",
     "assistant_echo",
     "declarations",
+    "echo",
     "read_response",
     "read_stream",
+    "reader",
     "request",
+    "results",
     "tool_message",
 ]
 
 TOOLS_MAX: Final = 128
-
-
-class Choice(StrEnum):
-    """Whether the model may, may not or must call a tool. To force one tool, offer only that one."""
-
-    AUTO = "auto"
-    NONE = "none"
-    REQUIRED = "required"
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How one model is asked. `tokens_field` is `max_completion_tokens` for OpenAI's own reasoning models."""
-
-    model: str
-    tokens_max: int
-    temperature: float | None = None
-    stream: bool = False
-    parallel_calls: bool = False
-    tokens_field: str = "max_tokens"
 
 
 def declarations(
@@ -81,21 +65,35 @@ def request(
     options: Options,
     tools: Sequence[Mapping[str, object]] = (),
     choice: Choice = Choice.AUTO,
+    only: Sequence[str] = (),
 ) -> dict[str, object]:
-    """The request body. Without tools nothing about tools is sent: some servers refuse a choice without any."""
+    """The request body. Without tools nothing about tools is sent: some servers refuse a choice without any.
+
+    `only` is honoured by OpenAI itself; for a compatible server, declare no more tools than may be called.
+    """
     body: dict[str, object] = {
         "model": options.model,
         "messages": [dict(message) for message in messages],
-        options.tokens_field: options.tokens_max,
+        options.tokens_field or "max_tokens": options.tokens_max,
     }
     if options.temperature is not None:
         body["temperature"] = options.temperature
     if options.stream:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     if tools:
-        body |= {"tools": [dict(tool) for tool in tools], "tool_choice": choice.value}
+        body |= {"tools": [dict(tool) for tool in tools], "tool_choice": _choice(choice, only=only)}
         body |= {"parallel_tool_calls": options.parallel_calls}
-    return body
+    return body | dict(options.extra)
+
+
+def reader() -> StreamReader:
+    """A reader for one stream of status 200."""
+    return StreamReader()
+
+
+def echo(turn: Turn) -> list[dict[str, object]]:
+    """The turn as entries of the history: the one message of `assistant_echo`."""
+    return [assistant_echo(turn)]
 
 
 def assistant_echo(turn: Turn) -> dict[str, object]:
@@ -120,6 +118,30 @@ def tool_message(call: Proposed, text: str) -> dict[str, object]:
     if call.kind is CallKind.LEGACY_FUNCTION:
         return {"role": "function", "name": call.name, "content": text}
     return {"role": "tool", "tool_call_id": call.reply_id, "content": text}
+
+
+def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
+    """The results of all calls of a turn. A tool message holds text alone: pictures follow in a user's message."""
+    messages = [tool_message(answer.call, answer.text) for answer in answers]
+    pictures = [part for answer in answers for part in _picture_parts(answer)]
+    return [*messages, {"role": "user", "content": pictures}] if pictures else messages
+
+
+def _picture_parts(answer: Answer) -> list[dict[str, object]]:
+    pictures: list[dict[str, object]] = [
+        {"type": "image_url", "image_url": {"url": image.link}} for image in answer.images
+    ]
+    caption: dict[str, object] = {"type": "text", "text": f"Returned by {answer.call.name} ({answer.call.reply_id}):"}
+    return [caption, *pictures] if pictures else []
+
+
+def _choice(choice: Choice, *, only: Sequence[str]) -> object:
+    if choice is Choice.NONE or not only:
+        return choice.value
+    tools = [{"type": "function", "function": {"name": name}} for name in only]
+    if len(tools) == 1 and choice is Choice.REQUIRED:
+        return tools[0]
+    return {"type": "allowed_tools", "allowed_tools": {"mode": choice.value, "tools": tools}}
 
 
 def _echo_of_call(call: Proposed) -> dict[str, object]:

@@ -23,6 +23,7 @@ STOPS_CALLING: Final = frozenset({"tool_calls", "function_call"})
 STOPS_ALLOWED: Final = frozenset({"", "stop"}) | STOPS_CALLING
 STOPS_TRUNCATED: Final = frozenset({"length", "max_tokens", "model_length"})
 STOPS_REFUSED: Final = frozenset({"content_filter"})
+ENDS_CUT: Final = frozenset({Ended.DROPPED, Ended.TRUNCATED, Ended.ERROR})
 MESSAGE_FIELDS_TO_ECHO: Final = ("reasoning_content", "reasoning", "reasoning_details", "extra_content")
 CALL_FIELDS_TO_ECHO: Final = ("extra_content",)
 
@@ -59,8 +60,10 @@ class TurnDraft:
     legacy: _OpenCall | None = None
     cut: bool = False
     choice: object = None
+    response_id: str = ""
     stop: str | None = None
     error: str = ""
+    error_told: str = ""
     usage: Usage = field(default_factory=Usage)
     echo: dict[str, list[object]] = field(default_factory=dict)
 
@@ -88,14 +91,21 @@ class TurnDraft:
         ended, reason = self._judge(calls, closed=closed)
         return Turn(
             text="".join(self.text),
-            calls=_number(calls),
+            calls=_number(calls, cut=ended in ENDS_CUT),
             ended=ended,
             stop=self.stop,
             reason=reason[:REASON_CHARACTERS_MAX],
             usage=self.usage,
             echo=json.dumps({name: _joined(pieces) for name, pieces in self.echo.items()}),
             raw=raw,
+            error=self.error_told,
+            response_id=self.response_id,
         )
+
+    def take_error(self, body: Mapping[str, object]) -> None:
+        """Keep what the provider says went wrong; the first word counts."""
+        self.error = self.error or error_sentence(body)
+        self.error_told = self.error_told or error_of(body)
 
     def _judge(self, calls: list[_OpenCall], *, closed: bool) -> tuple[Ended, str]:
         refusal = "".join(self.refusal)
@@ -112,13 +122,14 @@ class TurnDraft:
         if self.stop is not None and self.stop not in STOPS_ALLOWED:
             return Ended.ERROR, f"The turn ended in an unknown way: {self.stop}"
         if not calls and self.stop in STOPS_CALLING:
-            return Ended.ERROR, "The turn ended in tool calls and holds none."
+            return Ended.MODEL_ERROR, "The turn ended in tool calls and holds none."
         return (Ended.CALLS_ALLOWED if calls else Ended.ANSWER), ""
 
     def _open(self, body: Mapping[str, object]) -> Mapping[str, object]:
         """What stands around the message: error, usage, stop. Returns the one choice, or an empty mapping."""
         if body.get("error"):
-            self.error = self.error or error_sentence(body)
+            self.take_error(body)
+        self.response_id = self.response_id or text(body.get("id"))
         self.usage = _read_usage(body.get("usage")) or self.usage
         choices = _mappings(body.get("choices"))
         if not choices:
@@ -196,6 +207,11 @@ def error_sentence(body: Mapping[str, object]) -> str:
     return (words or "The provider reported an error without a message.")[:REASON_CHARACTERS_MAX]
 
 
+def error_of(body: Mapping[str, object]) -> str:
+    """The provider's error as it came, as JSON text."""
+    return json.dumps(body.get("error") or body)
+
+
 def _mappings(value: object) -> list[Mapping[str, object]]:
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
@@ -249,7 +265,7 @@ def _count(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-def _number(calls: list[_OpenCall]) -> tuple[Proposed, ...]:
+def _number(calls: list[_OpenCall], *, cut: bool) -> tuple[Proposed, ...]:
     taken = {call.wire_id for call in calls}
     answered: set[str] = set()
     numbered = []
@@ -266,6 +282,7 @@ def _number(calls: list[_OpenCall]) -> tuple[Proposed, ...]:
                 arguments_raw="".join(call.arguments),
                 kind=call.kind,
                 echo=json.dumps(call.echo),
+                closed=any(call.arguments) or not cut or call is not calls[-1],
             )
         )
     return tuple(numbered)

@@ -10,9 +10,9 @@ import json
 from collections.abc import Iterable
 from typing import Final, NoReturn
 
-from interlock.models.openai_chat_draft import TurnDraft, error_sentence, mapping
+from interlock.models.openai_chat_draft import TurnDraft, error_of, error_sentence, mapping
 from interlock.models.sse import EventCutter, ServerEvent
-from interlock.models.turn import Ended, Turn
+from interlock.models.turn import REASON_CHARACTERS_MAX, Ended, Turn
 
 BODY_BYTES_MAX: Final = 16 * 1024 * 1024
 _TOO_LARGE: Final = f"The response is larger than {BODY_BYTES_MAX} bytes."
@@ -25,9 +25,10 @@ def read_response(body: bytes, *, status: int = 200) -> Turn:
     try:
         parsed = _strict(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        return _error(_unreadable(status), raw=body)
+        return _error(_unreadable(status), raw=body, status=status)
     if status >= 400:
-        return _error(f"HTTP {status}: {error_sentence(mapping(parsed))}", raw=body)
+        told = mapping(parsed)
+        return _error(f"HTTP {status}: {error_sentence(told)}", raw=body, status=status, error=error_of(told))
     draft = TurnDraft()
     draft.take_body(mapping(parsed))
     return draft.finish(closed=True, raw=body)
@@ -88,7 +89,7 @@ class StreamReader:
             return
         chunk = mapping(_strict(event.data))
         if event.name == "error":
-            self._draft.error = error_sentence(chunk)
+            self._draft.take_error(chunk)
         self._draft.take_chunk(chunk)
 
 
@@ -112,5 +113,6 @@ def _unreadable(status: int) -> str:
     return "The response is no JSON." if status < 400 else f"HTTP {status}, without a readable message."
 
 
-def _error(reason: str, *, raw: bytes) -> Turn:
-    return Turn(text="", calls=(), ended=Ended.ERROR, reason=reason, raw=raw)
+def _error(reason: str, *, raw: bytes, status: int = 200, error: str = "") -> Turn:
+    ended = Ended.ERROR if status < 400 else Ended.HTTP_ERROR
+    return Turn(text="", calls=(), ended=ended, reason=reason[:REASON_CHARACTERS_MAX], raw=raw, error=error)

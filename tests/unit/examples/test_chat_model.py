@@ -40,7 +40,7 @@ def test_a_connection_that_fails_is_a_turn_that_runs_nothing() -> None:
 @pytest.mark.requirement("LOOP-3")
 def test_an_error_status_is_a_turn_that_runs_nothing() -> None:
     turn = model_that(lambda _: httpx.Response(401, json={"error": {"message": "No."}})).ask([], tools=[])
-    assert (turn.ended, turn.reason) == (Ended.ERROR, "HTTP 401: No.")
+    assert (turn.ended, turn.reason) == (Ended.HTTP_ERROR, "HTTP 401: No.")
 
 
 def test_a_key_in_the_environment_chooses_the_hosted_model_and_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:

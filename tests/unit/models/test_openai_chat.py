@@ -8,13 +8,17 @@ from hypothesis import strategies as st
 
 from interlock.models.names import spell
 from interlock.models.openai_chat import (
+    Answer,
     Choice,
+    Image,
     Options,
     assistant_echo,
     declarations,
+    echo,
     read_response,
     read_stream,
     request,
+    results,
     tool_message,
 )
 from tests.unit.models.chat_responses import body_of, call_of
@@ -76,6 +80,44 @@ def test_a_streamed_request_asks_for_the_usage() -> None:
     body = request([], options=Options(model="m", tokens_max=1, stream=True, tokens_field="max_completion_tokens"))
     assert (body["stream"], body["stream_options"]) == (True, {"include_usage": True})
     assert body["max_completion_tokens"] == 1
+
+
+@pytest.mark.parametrize(
+    ("choice", "only", "sent"),
+    [
+        (Choice.NONE, ["search"], "none"),
+        (Choice.AUTO, [], "auto"),
+        (Choice.REQUIRED, ["search"], {"type": "function", "function": {"name": "search"}}),
+        (
+            Choice.AUTO,
+            ["search"],
+            {
+                "type": "allowed_tools",
+                "allowed_tools": {"mode": "auto", "tools": [{"type": "function", "function": {"name": "search"}}]},
+            },
+        ),
+    ],
+)
+def test_one_tool_or_some_can_be_singled_out(choice: Choice, only: list[str], sent: object) -> None:
+    tools = declarations([("search", "", SCHEMA)], names=spell(["search"]))
+    assert request([], options=OPTIONS, tools=tools, choice=choice, only=only)["tool_choice"] == sent
+
+
+def test_fields_of_one_provider_are_sent_as_they_are_given() -> None:
+    assert request([], options=Options(model="m", tokens_max=1, extra={"seed": 7}))["seed"] == 7
+
+
+def test_the_pictures_of_all_results_follow_them_in_one_message_of_the_user() -> None:
+    turn = read_response(body_of({"tool_calls": [call_of(call_id="a"), call_of(call_id="b")]}))
+    first, second = turn.calls
+    picture = Image(url="https://example.org/a.png")
+    sent = [*echo(turn), *results([Answer(first, "seen", images=(picture,)), Answer(second, "none")])]
+    assert [message["role"] for message in sent] == ["assistant", "tool", "tool", "user"]
+    assert sent[3]["content"] == [
+        {"type": "text", "text": "Returned by search (a):"},
+        {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+    ]
+    assert results([Answer(second, "none")]) == [tool_message(second, "none")]
 
 
 @pytest.mark.parametrize("raw", ['{"query": ', "", "[1]", '{"a": NaN}', '"{}"', "[" * 100_000])

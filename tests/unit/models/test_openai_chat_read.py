@@ -52,7 +52,8 @@ def test_a_response_above_the_limit_is_not_read() -> None:
 @pytest.mark.requirement("LOOP-3")
 def test_an_http_error_runs_nothing_and_gives_the_providers_words() -> None:
     turn = read_response(b'{"error": {"message": "No such model."}}', status=404)
-    assert (turn.ended, turn.reason) == (Ended.ERROR, "HTTP 404: No such model.")
+    assert (turn.ended, turn.reason) == (Ended.HTTP_ERROR, "HTTP 404: No such model.")
+    assert json.loads(turn.error) == {"message": "No such model."}
     assert read_stream([b"<html>"], status=502).reason == "HTTP 502, without a readable message."
 
 
@@ -87,6 +88,12 @@ def test_an_event_that_is_named_an_error_is_one_whatever_it_holds() -> None:
     events = [b'event: error\ndata: {"message": "Overloaded"}\n\n', *stream_of(piece(name="a", arguments="{}"))]
     turn = read_stream(events)
     assert (turn.ended, turn.reason) == (Ended.ERROR, "Overloaded")
+
+
+@pytest.mark.requirement("LOOP-3")
+def test_a_call_that_was_only_named_when_the_stream_broke_off_is_not_closed() -> None:
+    events = [*stream_of(piece(0, id="c1", name="a", arguments="{}"), piece(1, id="c2", name="b"), done=False)[:-1]]
+    assert [call.closed for call in read_stream(events).calls] == [True, False]
 
 
 def test_a_stream_with_a_stop_needs_no_done_mark() -> None:
