@@ -82,7 +82,7 @@ class Looker:
         now_us = self._clock.now_us()
         digest = operation.digest if self._per_operation else ""
         reservations = self.limits.reservations(caller, spec, digest=digest, now_us=now_us, counted=asked.counted)
-        if view.cached:
+        if view.cached and spec.effect.is_effect:
             reservations = Taken.of((*reservations, *counted_effects(operation, view.cached)))
         scopes = reservations.scopes if spec.cache is None else (*reservations.scopes, *scopes_read(operation))
         seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us))
