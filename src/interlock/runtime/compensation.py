@@ -28,7 +28,7 @@ from interlock.core.observation import Observation, Status, from_bytes, to_bytes
 from interlock.core.operation import Operation
 from interlock.core.refusals import Code
 from interlock.core.stored import arguments_of
-from interlock.core.tool import ToolSpec
+from interlock.core.tool import SHARED, ToolSpec
 from interlock.core.typed import from_json
 from interlock.ports import EffectCall, Effects, Look, OpenCall, PlanChange
 from interlock.runtime.acts import OPERATORS, signed_by
@@ -192,7 +192,9 @@ class CompensationDesk:
         return {each.digest: from_json(ToolSpec, decode(each.spec)) for each in versions if each.digest in digests}
 
     async def _is_ready(self, plan: CompensationPlan, step: CompensationStep) -> bool:
-        """Whether a step that waits may go on; one whose approval is granted waits until somebody resumes that."""
+        """Whether a step may be taken here; one whose approval is granted waits until somebody resumes that."""
+        if self._is_elsewhere(plan, step):
+            return False
         if step.state is not UndoState.WAITING:
             return True
         if step.approval_id is None:
@@ -254,6 +256,9 @@ class CompensationDesk:
             return step.moved(UndoState.NOTHING_TO_UNDO, says="It did not happen.")
         if not _is_done(call):
             return step.moved(UndoState.WAITING, approval_id=None, says="Whether it happened is not known yet.")
+        if self._is_elsewhere(plan, step):
+            says = f"The process that has {step.compensate} has not come to it yet."
+            return step.moved(UndoState.WAITING, approval_id=step.approval_id, says=says)
         ended = await self._ended(plan, step)
         if ended is not None:
             return step.moved(UndoState.FAILED, says=ended)
@@ -267,6 +272,12 @@ class CompensationDesk:
         if await self._is_under_way(proposed, caller):
             return None
         return _came_to(step, await self._gate.propose(proposed, caller))
+
+    def _is_elsewhere(self, plan: CompensationPlan, step: CompensationStep) -> bool:
+        """Whether the tool that undoes it is published, and its code in other processes alone."""
+        catalogue = self._views.current.catalogue
+        places = {(plan.tenant, step.compensate), (SHARED, step.compensate)}
+        return catalogue.find(plan.tenant, step.compensate) is None and not places.isdisjoint(catalogue.elsewhere)
 
     async def _ended(self, plan: CompensationPlan, step: CompensationStep) -> str | None:
         """Why the approval that a step waits for will never be given."""

@@ -90,6 +90,13 @@ class RecoveryDesk:
         self._then = go_on
 
     async def recover(self) -> Recovered:
+        """Find out about calls (see `look`), then have what waited for them go on, such as plans that undo effects."""
+        found = await self.look()
+        if self._then is not None:
+            await self._then()
+        return found
+
+    async def look(self) -> Recovered:
         """Settle every call that a dead worker left claimed, and look up those unknown ones whose time has come.
 
         As much of it as there is time for; the rest is due at the next pass. A slow tool holds up its own calls alone.
@@ -101,8 +108,6 @@ class RecoveryDesk:
         until_s = self._world.clock.monotonic_s() + PASS_S
         queue = deque(by_tool.values())
         ended = await _side_by_side([self._worker(queue, until_s) for _ in range(min(len(queue), self._rule.at_once))])
-        if self._then is not None:
-            await self._then()
         changes = [Recovered(unknown=due.unknown), *ended]
         return Recovered(
             sum(each.released for each in changes),

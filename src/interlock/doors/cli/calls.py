@@ -40,7 +40,7 @@ async def unknown() -> Answer:
 
     async with visited() as session:
         # A call whose process died is not unknown before somebody has looked.
-        await session.gate.recovery.recover()
+        await session.gate.recovery.look()
         found = await session.gate.recovery.unknown(session.by)
         proposed = await session.gate.recovery.proposed(session.by)
     calls = [_document(each) | _said(proposed.get(each.operation.id)) for each in found]
@@ -96,7 +96,7 @@ async def close(
 
 @verb(top, "recover")
 async def recover() -> Answer:
-    """Look up what became of lost calls. Nothing runs again."""
+    """Look up what became of lost calls, and go on with what is being undone. Nothing runs twice."""
     from interlock.doors.cli.session import opened
 
     async with opened() as session:
