@@ -13,6 +13,7 @@ from typing import Final
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
 from interlock.models.openai_chat_read import StreamReader, read_response, read_stream
+from interlock.models.strict import is_object
 from interlock.models.turn import CallKind, Ended, Proposed, Turn, Usage
 
 __all__ = [
@@ -153,17 +154,5 @@ def _echo_of_call(call: Proposed) -> dict[str, object]:
 
 
 def _spelled(call: Proposed) -> dict[str, object]:
-    arguments = call.arguments_raw if _is_object(call.arguments_raw) else "{}"
+    arguments = call.arguments_raw if is_object(call.arguments_raw) else "{}"
     return {"name": call.name, "arguments": arguments}
-
-
-def _is_object(text: str) -> bool:
-    try:
-        parsed: object = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(parsed, dict)
-
-
-def _refuse_constant(constant: str) -> object:
-    raise ValueError(f"{constant} is not JSON.")

@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from interlock.models.strict import count, error_of, error_sentence, free_id, mapping, mappings, raw_text, text
 from interlock.models.turn import REASON_CHARACTERS_MAX, CallKind, Ended, Proposed, Turn, Usage
 
 CALLS_MAX: Final = 128
@@ -72,7 +73,7 @@ class TurnDraft:
         choice = self._open(body)
         message = mapping(choice.get("message"))
         self._take_message(message)
-        self.calls += [_read_call(entry) for entry in _mappings(message.get("tool_calls"))]
+        self.calls += [_read_call(entry) for entry in mappings(message.get("tool_calls"))]
         if not choice and not self.error:
             self.error = "The response holds no choice."
 
@@ -80,7 +81,7 @@ class TurnDraft:
         """Read one event of a stream."""
         delta = mapping(self._open(chunk).get("delta"))
         self._take_message(delta)
-        for entry in _mappings(delta.get("tool_calls")):
+        for entry in mappings(delta.get("tool_calls")):
             self._take_piece(_read_call(entry))
 
     def finish(self, *, closed: bool, raw: bytes) -> Turn:
@@ -131,7 +132,7 @@ class TurnDraft:
             self.take_error(body)
         self.response_id = self.response_id or text(body.get("id"))
         self.usage = _read_usage(body.get("usage")) or self.usage
-        choices = _mappings(body.get("choices"))
+        choices = mappings(body.get("choices"))
         if not choices:
             return {}
         self._hold_choice(choices)
@@ -166,7 +167,7 @@ class TurnDraft:
             self.echo.setdefault(name, []).append(value)
 
     def _take_legacy(self, stub: Mapping[str, object]) -> None:
-        piece = _OpenCall(None, "", text(stub.get("name")), CallKind.LEGACY_FUNCTION, [_as_text(stub.get("arguments"))])
+        piece = _OpenCall(None, "", text(stub.get("name")), CallKind.LEGACY_FUNCTION, [raw_text(stub.get("arguments"))])
         if self.legacy is None:
             self.legacy = piece
         else:
@@ -189,33 +190,6 @@ class TurnDraft:
         return None
 
 
-def mapping(value: object) -> Mapping[str, object]:
-    """The value if it is an object, else an empty one: compatible servers send null and "" for what is not there."""
-    return value if isinstance(value, dict) else {}
-
-
-def text(value: object) -> str:
-    """The value if it is text, else nothing."""
-    return value if isinstance(value, str) else ""
-
-
-def error_sentence(body: Mapping[str, object]) -> str:
-    """The provider's own words for what went wrong. They are untrusted text, to show."""
-    error = body.get("error")
-    inner = mapping(error)
-    words = text(error) or text(inner.get("message")) or text(body.get("message")) or text(body.get("detail"))
-    return (words or "The provider reported an error without a message.")[:REASON_CHARACTERS_MAX]
-
-
-def error_of(body: Mapping[str, object]) -> str:
-    """The provider's error as it came, as JSON text."""
-    return json.dumps(body.get("error") or body)
-
-
-def _mappings(value: object) -> list[Mapping[str, object]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
-
-
 def _read_call(entry: Mapping[str, object]) -> _OpenCall:
     function, custom = mapping(entry.get("function")), mapping(entry.get("custom"))
     spelled_custom = bool(custom.get("name") or custom.get("input")) and not function.get("name")
@@ -224,21 +198,15 @@ def _read_call(entry: Mapping[str, object]) -> _OpenCall:
         wire_id=text(entry.get("id")),
         name=text(custom.get("name") if spelled_custom else function.get("name")),
         kind=CallKind.CUSTOM if spelled_custom else CallKind.FUNCTION,
-        arguments=[_as_text(custom.get("input") if spelled_custom else function.get("arguments"))],
+        arguments=[raw_text(custom.get("input") if spelled_custom else function.get("arguments"))],
         echo={name: entry[name] for name in CALL_FIELDS_TO_ECHO if entry.get(name) is not None},
     )
-
-
-def _as_text(value: object) -> str:
-    if value is None or isinstance(value, str):
-        return value or ""
-    return json.dumps(value)
 
 
 def _content_text(content: object) -> str:
     if isinstance(content, str):
         return content
-    return "".join(text(part.get("text")) for part in _mappings(content))
+    return "".join(text(part.get("text")) for part in mappings(content))
 
 
 def _differ(before: str, now: str) -> bool:
@@ -258,11 +226,7 @@ def _read_usage(value: object) -> Usage | None:
     usage = mapping(value)
     if not usage:
         return None
-    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")))
-
-
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    return Usage(count(usage.get("prompt_tokens")), count(usage.get("completion_tokens")))
 
 
 def _number(calls: list[_OpenCall], *, cut: bool) -> tuple[Proposed, ...]:
@@ -270,7 +234,7 @@ def _number(calls: list[_OpenCall], *, cut: bool) -> tuple[Proposed, ...]:
     answered: set[str] = set()
     numbered = []
     for position, call in enumerate(calls):
-        reply_id = call.wire_id if call.wire_id and call.wire_id not in answered else _free_id(position, taken)
+        reply_id = call.wire_id if call.wire_id and call.wire_id not in answered else free_id(position, taken)
         taken.add(reply_id)
         answered.add(reply_id)
         numbered.append(
@@ -286,10 +250,3 @@ def _number(calls: list[_OpenCall], *, cut: bool) -> tuple[Proposed, ...]:
             )
         )
     return tuple(numbered)
-
-
-def _free_id(position: int, taken: set[str]) -> str:
-    reply_id = f"call_{position}"
-    while reply_id in taken:
-        reply_id += "_"
-    return reply_id

@@ -6,26 +6,30 @@ Raw events are read strictly (no partial JSON, no duplicate keys, no NaN); the a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from typing import Final, NoReturn
 
-from interlock.models.openai_chat_draft import TurnDraft, error_of, error_sentence, mapping
+from interlock.models.openai_chat_draft import TurnDraft
 from interlock.models.sse import EventCutter, ServerEvent
+from interlock.models.strict import (
+    BODY_BYTES_MAX,
+    TOO_LARGE,
+    error_of,
+    error_sentence,
+    mapping,
+    strict_json,
+    unreadable,
+)
 from interlock.models.turn import REASON_CHARACTERS_MAX, Ended, Turn
-
-BODY_BYTES_MAX: Final = 16 * 1024 * 1024
-_TOO_LARGE: Final = f"The response is larger than {BODY_BYTES_MAX} bytes."
 
 
 def read_response(body: bytes, *, status: int = 200) -> Turn:
     """Read a response that came in one piece. `status` is the HTTP status it came with."""
     if len(body) > BODY_BYTES_MAX:
-        return _error(_TOO_LARGE, raw=b"")
+        return _error(TOO_LARGE, raw=b"")
     try:
-        parsed = _strict(body.decode("utf-8-sig"))
+        parsed = strict_json(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        return _error(_unreadable(status), raw=body, status=status)
+        return _error(unreadable(status), raw=body, status=status)
     if status >= 400:
         told = mapping(parsed)
         return _error(f"HTTP {status}: {error_sentence(told)}", raw=body, status=status, error=error_of(told))
@@ -56,7 +60,7 @@ class StreamReader:
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes. After the stream's own end or an error the rest is kept, not read."""
         if len(self._raw) + len(chunk) > BODY_BYTES_MAX:
-            self._draft.error = _TOO_LARGE
+            self._draft.error = TOO_LARGE
             return
         self._raw += chunk
         if self.over:
@@ -87,30 +91,10 @@ class StreamReader:
         if event.data.strip() == "[DONE]":
             self._done = True
             return
-        chunk = mapping(_strict(event.data))
+        chunk = mapping(strict_json(event.data))
         if event.name == "error":
             self._draft.take_error(chunk)
         self._draft.take_chunk(chunk)
-
-
-def _strict(text: str) -> object:
-    parsed: object = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
-    return parsed
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("An object has a key twice.")
-    return members
-
-
-def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON.")
-
-
-def _unreadable(status: int) -> str:
-    return "The response is no JSON." if status < 400 else f"HTTP {status}, without a readable message."
 
 
 def _error(reason: str, *, raw: bytes, status: int = 200, error: str = "") -> Turn:

@@ -11,7 +11,7 @@ from interlock.models.openai_chat import (
     read_response,
     read_stream,
 )
-from interlock.models.openai_chat_read import BODY_BYTES_MAX
+from interlock.models.strict import BODY_BYTES_MAX
 from tests.unit.models.chat_responses import body_of, call_of, piece, spelled, stream_of
 
 

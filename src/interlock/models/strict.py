@@ -1,0 +1,97 @@
+"""Reads what a provider sent strictly, and takes values out of it without trusting that they are what they should be.
+
+Raw JSON is read without partial values, duplicate keys or NaN. What is taken out of it is the value if it has the right
+type, else nothing: compatible servers send null and "" for what is not there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Final, NoReturn
+
+from interlock.models.turn import REASON_CHARACTERS_MAX
+
+BODY_BYTES_MAX: Final = 16 * 1024 * 1024
+TOO_LARGE: Final = f"The response is larger than {BODY_BYTES_MAX} bytes."
+
+
+def strict_json(source: str) -> object:
+    """The one value that the text holds. Raises ValueError, or RecursionError for a value that is nested too deep."""
+    parsed: object = _DECODER.decode(source)
+    return parsed
+
+
+def mapping(value: object) -> Mapping[str, object]:
+    """The value if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: object) -> list[Mapping[str, object]]:
+    """The objects in a list."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def text(value: object) -> str:
+    """The value if it is text, else nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def raw_text(value: object) -> str:
+    """Text as it is, nothing for null, and the JSON text of anything else."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value)
+
+
+def count(value: object) -> int | None:
+    """The value if it is a whole number that counts something."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def is_object(source: str) -> bool:
+    """The text is one JSON object, which servers can take back in a history."""
+    try:
+        return isinstance(json.loads(source, parse_constant=_refuse_constant), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def error_sentence(body: Mapping[str, object]) -> str:
+    """The provider's own words for what went wrong. They are untrusted text, to show."""
+    error = body.get("error")
+    inner = mapping(error)
+    words = text(error) or text(inner.get("message")) or text(body.get("message")) or text(body.get("detail"))
+    return (words or "The provider reported an error without a message.")[:REASON_CHARACTERS_MAX]
+
+
+def error_of(body: Mapping[str, object]) -> str:
+    """The provider's error as it came, as JSON text."""
+    return json.dumps(body.get("error") or body)
+
+
+def unreadable(status: int) -> str:
+    """The sentence for a body that is no JSON."""
+    return "The response is no JSON." if status < 400 else f"HTTP {status}, without a readable message."
+
+
+def free_id(position: int, taken: set[str]) -> str:
+    """A label for a call whose own is missing or taken."""
+    reply_id = f"call_{position}"
+    while reply_id in taken:
+        reply_id += "_"
+    return reply_id
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise ValueError("An object has a key twice.")
+    return members
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON.")
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
