@@ -213,15 +213,21 @@ class CompensationDesk:
         self._driven.add(place)
         try:
             while plan.at is not None and plan.state is not CompensationState.FAILED:
-                step = await self._take(plan, plan.at)
-                if step is None or step == plan.steps[plan.at]:
+                # Whole, even where who drives it is cancelled: an effect that is cut off would be unknown.
+                moved = await self._gate.see_through(self._advance(plan, plan.at))
+                if moved is None:
                     break
-                plan = await self._gate.see_through(self._write(plan, plan.at, step))
+                plan = moved
                 if plan.state is CompensationState.WAITING:
                     break
             return plan
         finally:
             self._driven.discard(place)
+
+    async def _advance(self, plan: CompensationPlan, index: int) -> CompensationPlan | None:
+        """Take one step and write down what became of it. None: nothing did."""
+        step = await self._take(plan, index)
+        return None if step is None or step == plan.steps[index] else await self._write(plan, index, step)
 
     async def _write(self, plan: CompensationPlan, index: int, step: CompensationStep) -> CompensationPlan:
         """Write down what became of a step; where somebody else has, the plan as they left it."""

@@ -11,6 +11,7 @@ by one of them, and is due again only after a pause that grows. A call that no l
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -35,12 +36,15 @@ from interlock.core.tool import ToolSpec
 from interlock.core.typed import from_json
 from interlock.ports import Claim, OpenCall, Settlement, StoredOperation
 from interlock.runtime.acts import OPERATORS, signed_by
+from interlock.runtime.faults import report
 from interlock.runtime.gate import Gate
 from interlock.runtime.proposal import Found
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
+
+log = logging.getLogger("interlock.recovery")
 
 DUE_MAX = 64
 """How many calls one pass looks at."""
@@ -93,7 +97,10 @@ class RecoveryDesk:
         """Find out about calls (see `look`), then have what waited for them go on, such as plans that undo effects."""
         found = await self.look()
         if self._then is not None:
-            await self._then()
+            try:
+                await self._then()
+            except StoreError as fault:  # what waits and cannot be read must keep no gate from opening
+                report(log, "what waited for calls could not go on", fault=fault, redactor=self._records.redactor)
         return found
 
     async def look(self) -> Recovered:

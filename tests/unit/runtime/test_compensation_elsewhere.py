@@ -1,11 +1,13 @@
-"""A plan whose tools are in several processes: each takes the steps that it can, and fails none that it cannot."""
+"""Who drives a plan: a process that has the tool, to the end of each step, and whatever else may be broken."""
 
+import asyncio
 from pathlib import Path
 
+import apsw
 import pytest
 
 from interlock import CompensationPlan, CompensationState, ToolCall, tool
-from tests.gates import ALICE, OPERATOR, opened
+from tests.gates import ALICE, OPERATOR, opened, settled
 
 pytestmark = pytest.mark.requirement("IDEM-6")
 
@@ -42,3 +44,46 @@ async def test_a_process_without_the_tool_leaves_the_step_to_one_that_has_it(tmp
     async with opened(path, [remove], None, reap_every_s=0) as having:
         (plan,) = await having.compensations.list(OPERATOR)
         assert (plan.state, DID) == (CompensationState.COMPENSATED, ["x"])
+
+
+async def test_a_plan_that_cannot_be_read_keeps_no_gate_from_opening(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = str(tmp_path / "gate.db")
+    async with opened(path, [add, remove], reap_every_s=0) as gate:
+        await gate.call(ToolCall("c", "add", {"name": "x"}), principal=ALICE, task="t")
+    async with opened(path, [add], None, reap_every_s=0) as gate:
+        await gate.compensations.start(by=ALICE, reason="wrong", task="t")
+    with apsw.Connection(path) as connection:
+        connection.execute("UPDATE compensations SET plan_sealed = x'7b7d'")
+    async with opened(path, [add, remove], None, reap_every_s=0) as gate:
+        assert "could not go on" in caplog.text
+        seen = await gate.call(ToolCall("d", "add", {"name": "y"}), principal=ALICE, task="u")
+        assert seen.status == "ok"
+
+
+async def test_a_step_ends_whole_though_who_drives_it_is_cancelled(gate_path: str) -> None:
+    begun, go_on = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="write", name="remove", key=["name"])
+    async def slow(name: str) -> str:
+        """Remove it, in time."""
+        begun.set()
+        await go_on.wait()
+        return name
+
+    async with opened(gate_path, [add, slow], reap_every_s=0) as gate:
+        for name in ("x", "y"):
+            await gate.call(ToolCall("c", "add", {"name": name}), principal=ALICE, task="t")
+        starting = asyncio.create_task(gate.compensations.start(by=ALICE, reason="wrong", task="t"))
+        await begun.wait()
+        starting.cancel()
+        await asyncio.wait([starting])
+        assert starting.cancelled()
+        go_on.set()
+        await settled(gate)
+        (plan,) = await gate.compensations.list(ALICE)
+        assert [step.state for step in plan.steps] == ["compensated", "pending"]
+        await gate.recovery.recover()
+        (plan,) = await gate.compensations.list(ALICE)
+        assert plan.state is CompensationState.COMPENSATED
