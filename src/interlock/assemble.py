@@ -25,7 +25,7 @@ from interlock.core.tool import SHARED, ToolSpec
 from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
 from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
-from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Secrets, Signer
+from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Secrets, Signer, Wakes
 from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.python import PythonRunner
 from interlock.runners.spool import Spools
@@ -286,6 +286,7 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
         ledger=store,
         retention=store,
         lease=store if isinstance(store, Lease) else None,
+        wakes=store if isinstance(store, Wakes) else None,
         artifacts=store.artifacts,
         runners=runners,
         clock=clock,

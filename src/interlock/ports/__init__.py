@@ -12,7 +12,7 @@ from interlock.ports.catalogue import CatalogueStore, Registered
 from interlock.ports.compensations import Compensations, EffectCall, Effects, PlanChange
 from interlock.ports.host import Clock, Entropy, FactSource, Principals, Secrets, Signer
 from interlock.ports.records import Artifacts, Audit, Ledger, Retention
-from interlock.ports.recovery import Closings, Due, Lease, LookUps, OpenCall, Recovery
+from interlock.ports.recovery import Closings, Due, Lease, LookUps, OpenCall, Recovery, Wakes
 from interlock.ports.tools import Attempt, Invocation, Runner
 
 __all__ = [
@@ -53,4 +53,5 @@ __all__ = [
     "Settlement",
     "Signer",
     "StoredOperation",
+    "Wakes",
 ]

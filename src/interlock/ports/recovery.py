@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Protocol, runtime_checkable
 
+from interlock.core.budget import ScopeKey
 from interlock.core.chain import Receipt
 from interlock.core.effect import CallState
 from interlock.core.frozen import frozen
@@ -92,3 +93,11 @@ class Lease(Protocol):
 
     async def renew(self, claim: Claim, seconds: float) -> bool:
         """Have it last so long at least; False where it is lost, or cannot be renewed now."""
+
+
+@runtime_checkable
+class Wakes(Protocol):
+    """Says what other processes let go of. It only spares time: a word may be lost, and who waits looks anyway."""
+
+    def wake_with(self, wake: Callable[[ScopeKey], None]) -> None:
+        """Have `wake` called on this event loop with every limited scope of which another process lets go."""

@@ -25,6 +25,7 @@ from interlock.ports import (
     Runner,
     Secrets,
     Signer,
+    Wakes,
 )
 
 
@@ -32,7 +33,8 @@ from interlock.ports import (
 class World:
     """The ports, wired. One store usually stands behind several of them; `runners` are by handler kind.
 
-    `lease` is there where a claim ends by the clock: where it is not, it lasts as long as the process.
+    `lease` is there where a claim ends by the clock: where it is not, it lasts as long as the process. `wakes` tell
+    those who wait what another process lets go of.
     """
 
     calls: Calls
@@ -54,6 +56,7 @@ class World:
     principals: Principals | None = None
     secrets: Secrets | None = None
     lease: Lease | None = None
+    wakes: Wakes | None = None
 
     def new_id(self) -> str:
         """An id of its own."""

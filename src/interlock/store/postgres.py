@@ -42,6 +42,7 @@ from interlock.ports import (
 )
 from interlock.store.postgres_approvals import Changing, Questioning, place_of_approval, read, read_sealed, read_waiting
 from interlock.store.postgres_artifacts import PostgresArtifacts
+from interlock.store.postgres_bell import Bell, Wake
 from interlock.store.postgres_calls import (
     Appending,
     Claiming,
@@ -89,8 +90,9 @@ class PostgresStore:
     `path` is where its key file lies, but for the ending: the working directory, under the database's name.
     """
 
-    def __init__(self, writer: Writer, reader: Reader, *, seal: Seal, name: str) -> None:
-        self.path = Path(name)
+    def __init__(self, writer: Writer, reader: Reader, *, seal: Seal, url: str) -> None:
+        self.path = Path(database_of(url))
+        self._url = url
         self.artifacts = PostgresArtifacts(writer, reader, seal=seal)
         self._writer = writer
         self._reader = reader
@@ -125,7 +127,7 @@ class PostgresStore:
             raise StoreError(f"the database at {shown(url)} cannot be used: {reason}") from fault
         writer.on_commit = on_commit
         reader = Reader(url, seal=seal)
-        return PostgresStore(writer, reader, seal=seal, name=database_of(url))
+        return PostgresStore(writer, reader, seal=seal, url=url)
 
     async def close(self) -> None:
         """Write what waits, then let go. What is still claimed then is orphaned.
@@ -251,6 +253,12 @@ class PostgresStore:
     async def write_plan(self, change: PlanChange) -> Receipt | None:
         """Begin a plan, or write down what became of a step. None: a guard did not hold."""
         return await self._writer.write_alone("write_plan", PlanWriting(change))
+
+    # --- other processes ----------------------------------------------------------------------------------------------
+
+    def wake_with(self, wake: Wake) -> None:
+        """Have `wake` called, on this event loop, with every limited scope of which another process lets go."""
+        self._writer.bell = Bell(self._url, wake=wake)
 
     # --- the lease ----------------------------------------------------------------------------------------------------
 

@@ -203,6 +203,7 @@ def _let_go(sheet: Sheet, row: CallRow, *, state: CallState, settlement: Settlem
             row.owner, row.owner_lives = NOBODY, False
     else:
         sheet.books.settle(row.holds, spent=settlement.spent)
+        sheet.let_go.update(scope for scope, _, limits in row.holds if limits)
         row.holds = ()
 
 

@@ -36,6 +36,7 @@ class PostgresLease:
         self._lost = lost
         self._owner = 0
         self._ends_s = -math.inf
+        self.has_neighbours = True
         self._line: Line | None = None
         self._turn = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
@@ -89,3 +90,4 @@ class PostgresLease:
             (renewed,) = await self._line.trip(("renew_lease", (span_s, owner)))
             if owner == self._owner:
                 self._ends_s = max(self._ends_s, asked_s + span_s) if renewed else -math.inf
+                self.has_neighbours = any(others for (others,) in renewed)

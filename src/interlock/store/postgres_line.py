@@ -28,6 +28,7 @@ Step: TypeAlias = "tuple[str, Values]"
 QUERIES["begin"] = b"BEGIN"
 QUERIES["commit"] = b"COMMIT"
 QUERIES["rollback"] = b"ROLLBACK"
+QUERIES["listen"] = b"LISTEN interlock"
 QUERIES["one_moment"] = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 CONNECT_S: Final = 5
@@ -58,6 +59,7 @@ class Line:
         self._prepared: set[str] = set()
         self._results: list[PGresult] = []
         self._arrived: asyncio.Future[None] | None = None
+        self.hear: Callable[[str], None] | None = None
 
     @staticmethod
     async def open(url: str) -> Line:
@@ -145,6 +147,7 @@ class Line:
         except psycopg.OperationalError as fault:
             self._fail(fault)
             return
+        self._hear()
         ended = False
         while not self._pgconn.is_busy():
             result = self._pgconn.get_result()
@@ -156,6 +159,12 @@ class Line:
             ended = result is None
             if result is not None:
                 self._results.append(result)
+
+    def _hear(self) -> None:
+        """What other connections have notified."""
+        while self.hear is not None and (said := self._pgconn.notifies()) is not None:
+            if said.be_pid != self._pgconn.backend_pid:
+                self.hear(said.extra.decode())
 
     def _arrive(self) -> None:
         if self._arrived is not None and not self._arrived.done():

@@ -100,6 +100,7 @@ class Sheet:
         self._moved: dict[bytes, ApprovalRow] = {}
         self._usage: dict[ScopeKey, Usage] = {}
         self._runs: set[RunKey] = set()
+        self.let_go: set[ScopeKey] = set()
         self._records: list[tuple[int, bytes, bytes, Event, bytes | None, bytes | None]] = []
         self.sequence, self.digest = desk.sequence, desk.digest
 

@@ -24,6 +24,7 @@ import psycopg
 from psycopg import errors
 
 from interlock.core.errors import InterlockError, StoreClosed, StoreError
+from interlock.store.postgres_bell import Bell
 from interlock.store.postgres_lease import PostgresLease
 from interlock.store.postgres_line import Line, Step, shown
 from interlock.store.postgres_open import move_in
@@ -95,6 +96,7 @@ class Writer:
         self.desk = desk
         self.lease = PostgresLease(url, span_s=span_s, lost=self._lost)
         self.on_commit: CommitObserver | None = None
+        self.bell: Bell | None = None
         self._url = url
         self._chain = chain
         self._span_s = span_s
@@ -141,6 +143,8 @@ class Writer:
         self._stopped = self._stopped or StoreClosed("the store is closed")
         while self._task is not None:
             await asyncio.wait([self._task])
+        if self.bell is not None:
+            await self.bell.close()
         await self.lease.close()
         if self._line is not None:
             await self._line.close()
@@ -333,6 +337,8 @@ class Writer:
         await line.trip(*steps)
         self._sent = None
         sheet.committed()
+        if self.bell is not None and self.lease.has_neighbours:
+            self.bell.ring(sheet.let_go)
         if self.on_commit is not None:
             self.on_commit("after", names)
 

@@ -29,7 +29,8 @@ DELETE FROM owners WHERE until IS NULL OR until < clock_timestamp() - interval '
 -- name: renew_lease
 -- A little longer, if it has not run out.
 UPDATE owners SET until = greatest(until, clock_timestamp() + make_interval(secs => %s))
-WHERE id = %s AND until > clock_timestamp() RETURNING id
+WHERE id = %s AND until > clock_timestamp()
+RETURNING (SELECT count(*) > 1 FROM owners WHERE until > clock_timestamp())
 
 -- name: end_lease
 -- This process has closed the store in good order; some seconds more belong to work that goes on.
@@ -50,3 +51,7 @@ ORDER BY owner FOR UPDATE
 -- name: select_at_work
 -- An unknown call at which a process may still be at work.
 SELECT id FROM calls WHERE owner = %s AND state IN ('claimed', 'unknown') AND state = 'unknown' LIMIT 1
+
+-- name: notify
+-- Tell others what was let go of.
+SELECT pg_notify('interlock', %s)
