@@ -51,7 +51,7 @@ def operation_digest(caller: Caller, tool: Tool, arguments: bytes) -> str:
 
 @lru_cache(maxsize=4_096)
 def _head(*texts: str) -> bytes:
-    """Whose operation it is, and of which tool: few among many calls."""
+    """Whose operation it is, in which scope, and of which tool: few among many calls."""
     return canonical([*texts])
 
 
@@ -73,8 +73,8 @@ def idempotency_key(caller: Caller, spec: ToolSpec, values: Mapping[str, Json]) 
     elif scope[0] == "task":
         fields = dict(values)
     principal = caller.principal
-    key = sha256_hex(canonical([principal.tenant, principal.on_behalf_of, *scope, spec.name, fields]))
-    return key, scope[0] != "task"
+    whose = _head(principal.tenant, principal.on_behalf_of, *scope, spec.name)
+    return sha256_hex(b"%b,%b]" % (whose[:-1], canonical(fields))), scope[0] != "task"
 
 
 def _scope(caller: Caller) -> tuple[str, ...] | None:
