@@ -33,6 +33,8 @@ class Settings:
     - `limits`: budgets, as `Limits` or any collection of `Limit`; absent means unlimited, zero means none.
     - `deadline_ms`: the deadline of a call whose caller gives none.
     - `facts_timeout_ms`: how long facts from outside may take before a policy that reads them denies.
+    - `waiting_max`: how many calls may wait in this process for one limit that frees up by itself; others are told at
+      once when to come back.
     - `threads_max`: how many synchronous tools may run at once.
     - `look_ups`: how often, how long and how far apart tools are asked about calls whose outcome was lost.
     - `egress_allow`: host names and ranges (`10.1.0.0/16`) outside the public internet that HTTP tools may reach. A
@@ -53,6 +55,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     deadline_ms: int = 120_000
     facts_timeout_ms: int = 2_000
+    waiting_max: int = 1_000
     threads_max: int = 32
     cache_bytes_max: int = 64 * 1024 * 1024
     look_ups: LookUpRule = field(default_factory=LookUpRule)
@@ -83,7 +86,7 @@ class Settings:
             raise SettingsInvalid(f"settings: reap_every_s must be a number from 0, not {self.reap_every_s!r}")
         for name in ("environment", "tenant"):
             _refuse_unless(name, getattr(self, name), kind=str, wanted="a text that is not empty")
-        for name in ("deadline_ms", "facts_timeout_ms", "threads_max", "cache_bytes_max"):
+        for name in ("deadline_ms", "facts_timeout_ms", "waiting_max", "threads_max", "cache_bytes_max"):
             _refuse_unless(name, getattr(self, name), kind=int, wanted="a whole number from 1")
 
 

@@ -24,7 +24,7 @@ def test_what_is_no_limit_is_refused_with_what_one_looks_like(limits: Any) -> No
         Settings(limits=limits)
 
 
-@pytest.mark.parametrize("name", ["deadline_ms", "facts_timeout_ms", "threads_max"])
+@pytest.mark.parametrize("name", ["deadline_ms", "facts_timeout_ms", "waiting_max", "threads_max"])
 @pytest.mark.parametrize("value", [0, -1, "5", 1.5, True, None])
 def test_a_number_that_cannot_be_used_is_refused_by_name(name: str, value: object) -> None:
     with pytest.raises(SettingsInvalid, match=f"{name} must be a whole number from 1"):

@@ -41,6 +41,7 @@ from interlock.runtime.intents import intent_of
 from interlock.runtime.look import Looker, asked
 from interlock.runtime.ongoing import Ongoing
 from interlock.runtime.proposal import Again, Claimed, Found, Proposal
+from interlock.runtime.queues import CLOSING, Queues
 from interlock.runtime.records import Records
 from interlock.runtime.settling import Settler
 from interlock.runtime.views import Views
@@ -59,13 +60,8 @@ LOOKS_MAX = 5
 SETTLED_WITHIN_S = 60.0
 """How long a late result waits for its call to be settled, which its record comes after."""
 
-CLOSING = Deny(Code.CANCELLED, "The gate is closing; nothing was started.")
-
 LookAgain = Callable[[Claim, Outcome], Coroutine[object, object, None]]
 """Finds out about a call, given what came of it too late."""
-
-WAIT_MIN_S = 0.005
-"""The shortest pause before a call that met a rate looks again."""
 
 
 class Gate:
@@ -79,7 +75,8 @@ class Gate:
         self._looker = Looker(world, settings, redactor=records.redactor)
         self._executor = Executor(world, records.redactor, late=self._note_late)
         self._ends = Ends(world, settings, views=views, records=records, limits=self._looker.limits)
-        self._settler = Settler(world, records)
+        self._queues = Queues(world.clock, world.entropy, waiting_max=settings.waiting_max)
+        self._settler = Settler(world, records, queues=self._queues)
         self._cache = ReadCache(world, settings, fetch=self._executor.credentials)
         self._ongoing = Ongoing()
         self._look_again: LookAgain | None = None
@@ -158,6 +155,7 @@ class Gate:
     async def close(self) -> None:
         """Start no call any more, and wait until every claimed one is settled."""
         self._is_closing = True
+        await self._queues.close()
         await self._ongoing.drain()
         await self._executor.close()
         while self._owned:
@@ -168,13 +166,17 @@ class Gate:
     async def _walk(self, proposal: Proposal) -> Observation:
         """Look, decide, act; again while what was decided on keeps changing."""
         changes = 0
-        while changes < LOOKS_MAX:
-            step = await self._look_decide_act(proposal)
-            if isinstance(step, Observation):
-                return step
-            changes += step is Again.CHANGED
-            proposal = await self._of_now(proposal)
-        return await self._ends.refuse(proposal, Deny(Code.CONTENDED, "What the call depends on kept changing."))
+        try:
+            while changes < LOOKS_MAX:
+                step = await self._look_decide_act(proposal)
+                if isinstance(step, Observation):
+                    return step
+                changes = changes + 1 if step is Again.CHANGED else 0
+                proposal = await self._of_now(proposal)
+            return await self._ends.refuse(proposal, Deny(Code.CONTENDED, "What the call depends on kept changing."))
+        finally:
+            if self._queues.walkers:
+                self._queues.left()
 
     async def _of_now(self, proposal: Proposal) -> Proposal:
         """The proposal with its grant as it stands by now: it may have been used or taken back meanwhile."""
@@ -196,6 +198,8 @@ class Gate:
             self._own(self._note_cancelled(proposal))
             raise
         decision = decide(operation, facts)
+        if self._queues.walkers:
+            decision = self._queues.in_turn(decision, facts)
         if not isinstance(decision, Allow) and await self._before(proposal, self._is_stale(view)):
             return Again.CHANGED
         match decision:
@@ -206,9 +210,10 @@ class Gate:
                     return await self._read(proposal, operation, facts, allow=decision)
                 return await self._claim_and_run(proposal, operation, facts, allow=decision)
             case Deny():
-                if await self._before(proposal, self._worth_waiting(decision, proposal)):
+                deny = await self._before(proposal, self._waited(decision, proposal))
+                if deny is None:
                     return Again.WAITED
-                return await self._ends.refuse(proposal, replace(decision, operation=operation, tool=operation.tool))
+                return await self._ends.refuse(proposal, replace(deny, operation=operation, tool=operation.tool))
             case Ask():
                 return await self.see_through(self._ends.ask(proposal, operation, facts, ask=decision))
             case Replay():
@@ -238,7 +243,7 @@ class Gate:
         operation_id = allow.continues or proposal.stored or self._world.new_id()
         claim = make_claim(operation_id, operation.caller.principal.tenant, 0)
         told, started_s = self._records.proposed(operation, allow.verdict), self._world.clock.monotonic_s()
-        claimed = Claimed(operation, allow, told, claim, started_s, proposal.deadline_s)
+        claimed = Claimed(operation, allow, told, claim, started_s, proposal.deadline_s, facts.reservations)
         spec = operation.tool.spec
         fused = not spec.effect.is_effect and not spec.external and allow.grant is None
         event = None if fused else self._records.claimed(told, allow, operation_id)
@@ -256,6 +261,8 @@ class Gate:
             raise
         if isinstance(taken, Claim):
             claimed.claim = taken
+            if self._queues.walkers:
+                self._queues.arrived()
             return await self._run(claimed)
         self._ongoing.end(operation_id)
         if taken is NotClaimed.EPOCH:
@@ -288,15 +295,13 @@ class Gate:
         await self._views.refresh()
         return True
 
-    async def _worth_waiting(self, deny: Deny, proposal: Proposal) -> bool:
-        """Whether another try before the deadline may go better; if so, waits for the moment."""
+    async def _waited(self, deny: Deny, proposal: Proposal) -> Deny | None:
+        """None once another try before the deadline may go better; else the refusal."""
+        if deny.code is not Code.IDEMPOTENCY_IN_PROGRESS:
+            return await self._queues.wait(deny, proposal)
         left_s = proposal.deadline_s - self._world.clock.monotonic_s()
-        if deny.code is Code.IDEMPOTENCY_IN_PROGRESS:
-            return await self._ongoing.wait_for(str(deny.details.get("operation_id")), within_s=left_s)
-        if deny.code is not Code.RATE_LIMITED or deny.retry_after_s is None or deny.retry_after_s >= left_s:
-            return False
-        await self._world.clock.sleep(max(deny.retry_after_s, WAIT_MIN_S))
-        return True
+        has_ended = await self._ongoing.wait_for(str(deny.details.get("operation_id")), within_s=left_s)
+        return None if has_ended else deny
 
     # --- cancellation: what is claimed is settled all the same -------------------------------------------------------
 
@@ -385,8 +390,6 @@ class Gate:
         fault = None if task.cancelled() else task.exception()
         if fault is not None:
             report(log, "a cut-off call could not be settled", fault=fault, redactor=self._records.redactor)
-
-    # --- small things -------------------------------------------------------------------------------------------------
 
     def _deadline_s(self, caller: Caller) -> float:
         allowed_ms = self._settings.deadline_ms if caller.deadline_ms is None else caller.deadline_ms

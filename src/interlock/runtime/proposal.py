@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from interlock.core.approval import Approval
-from interlock.core.budget import Amounts
+from interlock.core.budget import Amounts, Reservation
 from interlock.core.call import Caller, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Allow, Deny
@@ -45,7 +45,10 @@ class Proposal:
 
 @dataclass(slots=True)
 class Claimed:
-    """A call that may run, once: what was decided, and the claim that proves it, whose fence is 0 until it is taken."""
+    """A call that may run, once: what was decided, the claim that proves it, and what that takes of budgets.
+
+    The fence of the claim is 0 until it is taken.
+    """
 
     operation: Operation
     allow: Allow
@@ -53,6 +56,7 @@ class Claimed:
     claim: Claim
     started_s: float
     deadline_s: float
+    taken: tuple[Reservation, ...]
 
 
 @frozen

@@ -18,6 +18,7 @@ from interlock.runtime.artifacts import kept_whole
 from interlock.runtime.execute import Flight
 from interlock.runtime.faults import report
 from interlock.runtime.proposal import Claimed
+from interlock.runtime.queues import Queues
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
 
@@ -29,9 +30,10 @@ make_frame, make_settlement = maker(Frame), maker(Settlement)
 class Settler:
     """Writes what came of executions. Owned by the gate."""
 
-    def __init__(self, world: World, records: Records) -> None:
+    def __init__(self, world: World, records: Records, *, queues: Queues) -> None:
         self._world = world
         self._records = records
+        self._queues = queues
 
     async def settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
         """Write what came of it, then release the observation. Raises only where the store cannot write at all."""
@@ -79,6 +81,8 @@ class Settler:
                 flight.goes_on,
             )
         )
+        if self._queues.walkers:
+            self._queues.released(claimed.taken)
         if receipt is not None:
             return released(seen, receipt)
         late = await self._world.calls.record(Entry(self._records.late(operation, seen, redact=redact)))
