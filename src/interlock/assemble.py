@@ -273,6 +273,7 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
         ),
         "sandbox": lambda: _sandbox(redactor),
         "http": lambda: _http(settings, host, redactor=redactor, spools=spools),
+        "grpc": lambda: _grpc(settings, host, redactor=redactor, spools=spools),
     })  # fmt: skip
     world = World(
         calls=store,
@@ -307,6 +308,17 @@ def _http(settings: Settings, host: Host, *, redactor: Redactor, spools: Spools)
 
     network = GuardedNetwork(resolver=host.resolver, allowed=read_allowed(settings.egress_allow))
     return HttpRunner(clock=spools.clock, network=network, tls=host.tls, redactor=redactor, spools=spools)
+
+
+def _grpc(settings: Settings, host: Host, *, redactor: Redactor, spools: Spools) -> CodeRunner:
+    try:
+        from interlock.runners.grpc import GrpcRunner
+        from interlock.runners.grpc_channel import Channels
+    except ModuleNotFoundError as missing:
+        raise SettingsInvalid("gRPC tools need grpcio: pip install 'interlock[grpc]'") from missing
+
+    channels = Channels(resolver=host.resolver, allowed=read_allowed(settings.egress_allow), tls=host.tls)
+    return GrpcRunner(channels=channels, redactor=redactor, spools=spools)
 
 
 def _sandbox(redactor: Redactor) -> SandboxRunner:

@@ -18,6 +18,8 @@ A tool with `command` in place of `handler` is a program in a sandbox; its files
         method: GET
         url: https://api.example.com/v1/orders/{order_id}
         parameters: [{name: order_id, place: path}]
+
+One with `target` is a gRPC tool, with the options of `grpc_tool`; its `descriptor` is a file in the manifest's folder.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeAlias, get_type_hints
 
 from interlock.core.errors import SpecInvalid
 from interlock.core.tool import ToolSpec
@@ -37,8 +39,11 @@ from interlock.declare.program import PROGRAM_VALUES, ProgramOptions
 from interlock.declare.typed_values import check_keys, typed
 from interlock.importers.yaml_text import read_yaml
 
+if TYPE_CHECKING:
+    from interlock.declare.grpc import GrpcTool
+
 Load = Callable[[str], Callable[..., object]]
-Manifested = Declared[..., object] | DeclaredProgram | HttpTool
+Manifested: TypeAlias = "Declared[..., object] | DeclaredProgram | HttpTool | GrpcTool"
 
 _FUNCTIONS = ("resolve", "reconcile", "precondition")
 """Keys that name a function beside the handler."""
@@ -118,6 +123,8 @@ def _tool(given: object, *, load: Load, folder: Path, path: str) -> Manifested:
         return _of_program(given, folder=folder, path=path)
     if "url" in given:
         return _of_request(given, path=path)
+    if "target" in given:
+        return _of_grpc(given, folder=folder, path=path)
     return _of_function(given, load=load, path=path)
 
 
@@ -144,11 +151,28 @@ def _of_request(given: dict[str, Any], *, path: str) -> HttpTool:
         raise SpecInvalid(f"{path}: {fault}") from fault
 
 
+def _of_grpc(given: dict[str, Any], *, folder: Path, path: str) -> GrpcTool:
+    """What declares these needs an extra, so it is loaded where one is there."""
+    options = {**given}
+    if "resource" in given:
+        options["resource"] = _resource(given["resource"], f"{path}.resource")
+    if "descriptor" in given:
+        options["descriptor"] = folder / typed(given["descriptor"], str, path=f"{path}.descriptor")
+    try:
+        found: Any = load_function("interlock.declare.grpc:grpc_tool")(**options)
+    except SpecInvalid as fault:
+        raise SpecInvalid(f"{path}: {fault}") from fault
+    tool: GrpcTool = found
+    return tool
+
+
 def _of_function(given: dict[str, Any], *, load: Load, path: str) -> Declared[..., object]:
     check_keys(given, ["handler", *_FUNCTIONS, *_VALUES], path=path)
     named = {name: typed(given[name], str, path=f"{path}.{name}") for name in ("handler", *_FUNCTIONS) if name in given}
     if "handler" not in named:
-        raise SpecInvalid(f"{path}: handler is missing; name a function as module:function, or give a command or url")
+        raise SpecInvalid(
+            f"{path}: handler is missing; name a function as module:function, or give a command, url or target"
+        )
     functions = {name: load(function) for name, function in named.items()}
     handler = functions.pop("handler")
     values = {name: _value(given[name], name, path=f"{path}.{name}") for name in _VALUES if name in given}
