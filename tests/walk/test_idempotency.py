@@ -284,9 +284,10 @@ async def test_what_is_unknown_stays_unknown_over_a_restart_and_is_looked_up(tmp
     async with opened(path, [send]) as gate:
         assert code(await _send(gate, "x")) == "OUTCOME_UNKNOWN"
     async with opened(path, [send], None) as gate:
-        assert code(await _send(gate, "x")) == "OUTCOME_UNKNOWN"
+        lost = await _send(gate, "x")
+        assert code(lost) == "OUTCOME_UNKNOWN"
         found.append("sent as 7")
-        assert (await gate.recovery.recover()).found_out == 1
+        assert code(await gate.recovery.look_up(str(lost.operation_id), by=OPERATOR)) == "ok"
         seen = await _send(gate, "x")
         assert (code(seen), seen.replayed, seen.data) == ("ok", True, "sent as 7")
         await used(gate, "calls")

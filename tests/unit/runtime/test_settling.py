@@ -18,7 +18,7 @@ from interlock.core.tool import ToolSpec
 from interlock.ports import Attempt, Invocation, Runner
 from interlock.runners.by_kind import CodeRunner, RunnersByKind
 from interlock.runners.threads import StillRunning
-from tests.gates import ALICE, code, opened, records, used
+from tests.gates import ALICE, OPERATOR, code, opened, records, used
 
 MISLABELLED = Produced(labels=Labels(origins=frozenset({5})))  # type: ignore[arg-type]
 
@@ -146,8 +146,9 @@ async def test_work_that_ends_before_its_call_is_settled_is_looked_up_all_the_sa
 async def test_a_look_up_that_hands_back_what_it_may_not_leaves_the_call_unknown(gate_path: str) -> None:
     runner = Hostile(Unknown("Lost."), found=Succeeded(b'"sent"', MISLABELLED))
     async with run_by(gate_path, runner) as gate:
-        assert code(await _send(gate)) == "OUTCOME_UNKNOWN"
+        lost = await _send(gate)
+        assert code(lost) == "OUTCOME_UNKNOWN"
         assert (await gate.recovery.recover()).unknown == 1
         runner.found = Succeeded(b'"sent"')
-        assert (await gate.recovery.recover()).found_out == 1
+        assert code(await gate.recovery.look_up(str(lost.operation_id), by=OPERATOR)) == "ok"
         await used(gate, "calls")
