@@ -57,11 +57,12 @@ from interlock.store.postgres_chain import read_records
 from interlock.store.postgres_closings import ProposingClosing, read_closing
 from interlock.store.postgres_compensations import PlanWriting, effects_step, read_effect, read_plan
 from interlock.store.postgres_control import (
+    CallPurging,
     CheckpointDrawing,
-    Dropping,
     KeepingKeys,
     Publishing,
     Purging,
+    RecordPurging,
     SavingPolicies,
     read_heads,
     read_policy,
@@ -72,6 +73,7 @@ from interlock.store.postgres_line import Line, Row, Step, database_of, shown
 from interlock.store.postgres_open import migrate
 from interlock.store.postgres_reads import Reader
 from interlock.store.postgres_rows import ApprovalRow, open_call, place_of, read_call
+from interlock.store.postgres_sheet import place_in_chain
 from interlock.store.postgres_writer import CommitObserver, Nothing, Writer
 from interlock.store.rows import read_checkpoint
 from interlock.store.seal import NoSeal, Seal
@@ -347,8 +349,16 @@ class PostgresStore:
 
     async def purge(self, before_us: int) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
-        while await self._writer.write_alone("purge", Dropping(before_us, PURGE_ROWS)):
-            continue
+        (chains,) = await self._read(("select_chains", ()))
+        for chain, _, sequence, _ in chains:
+            for first in range(1, sequence + 1, PURGE_ROWS):
+                places = [place_in_chain(chain, sequence=at) for at in (first, first + PURGE_ROWS - 1)]
+                await self._writer.write_alone("purge", RecordPurging(before_us, *places))
+        # What is emptied now is dropped by the next purge: whoever looks it up meanwhile still learns how it ended.
+        for query in ("drop_calls", "purge_calls"):
+            after: bytes | None = b""
+            while after is not None:
+                after = await self._writer.write_alone("purge", CallPurging(query, before_us, after, PURGE_ROWS))
         while await self._writer.write_alone("purge", Purging(before_us, PURGE_ROWS)):
             continue
 

@@ -101,8 +101,35 @@ class KeepingKeys:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordPurging:
+    """Forget what was kept whole in one stretch of a chain."""
+
+    before_us: int
+    first: int
+    last: int
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> None:
+        await line.trip(("purge_records", (self.first - 1, self.last, self.before_us)))
+
+
+@dataclass(frozen=True, slots=True)
+class CallPurging:
+    """Do what a query does to one stretch of calls; where the stretch ends, and nothing where no call is left."""
+
+    query: str
+    before_us: int
+    after: bytes
+    rows_max: int
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> bytes | None:
+        values: dict[str, object] = {"after": self.after, "limit": self.rows_max, "before_us": self.before_us}
+        (rows,) = await line.trip((self.query, values))
+        return bytes(rows[0][0]) if rows else None
+
+
+@dataclass(frozen=True, slots=True)
 class Purging:
-    """Forget some of what was kept whole; whether there may be more."""
+    """Forget some of the rest that was kept whole; whether there may be more."""
 
     before_us: int
     rows_max: int
@@ -110,28 +137,13 @@ class Purging:
     async def carry_out(self, line: Line, sheet: Sheet) -> bool:
         values: dict[str, object] = {"before_us": self.before_us, "limit": self.rows_max}
         counted = await line.count(
-            ("purge_records", values),
-            ("purge_calls", values),
             ("drop_approvals", values),
             ("purge_usage", (self.before_us,)),
             ("purge_closings", ()),
             ("drop_compensated", ()),
             ("drop_plans", (self.before_us,)),
         )
-        return self.rows_max in counted[:3]
-
-
-@dataclass(frozen=True, slots=True)
-class Dropping:
-    """Drop some of the calls that an earlier purge emptied; whether there may be more."""
-
-    before_us: int
-    rows_max: int
-
-    async def carry_out(self, line: Line, sheet: Sheet) -> bool:
-        values: dict[str, object] = {"before_us": self.before_us, "limit": self.rows_max}
-        (((gone,),),) = await line.trip(("drop_calls", values))
-        return bool(gone == self.rows_max)
+        return counted[0] == self.rows_max
 
 
 def read_heads(rows: list[Row]) -> tuple[Head, ...]:

@@ -33,10 +33,10 @@ WHERE subject = %(subject)s AND subject <> '' AND place > %(after)s AND place <=
 ORDER BY place LIMIT %(limit)s
 
 -- name: purge_records
--- Retention: forget what was kept whole, but of calls that are still open, some at a time. The chain does not notice.
+-- Retention: forget what was kept whole in one stretch of a chain, but of calls that are still open.
 UPDATE audit SET kept_sealed = NULL
-WHERE place IN (SELECT place FROM audit WHERE at_us < %(before_us)s AND kept_sealed IS NOT NULL
-                AND subject NOT IN (SELECT id FROM calls WHERE state IN ('claimed', 'unknown')) LIMIT %(limit)s)
+WHERE place > %s AND place <= %s AND at_us < %s AND kept_sealed IS NOT NULL
+  AND subject NOT IN (SELECT id FROM calls WHERE state IN ('claimed', 'unknown'))
 
 -- name: select_chains
 -- Where every chain stands.

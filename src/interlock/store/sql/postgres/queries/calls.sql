@@ -57,19 +57,22 @@ WHERE state IN ('claimed', 'unknown') AND state = 'unknown' AND (looks_count > 0
   AND (%(tenant)s::text IS NULL OR tenant = %(tenant)s)
 
 -- name: purge_calls
--- Retention: forget arguments and results of ended calls whose key answers no more, some at a time.
-UPDATE calls SET operation_sealed = '', observation_sealed = NULL
-WHERE place IN (SELECT place FROM calls WHERE state NOT IN ('claimed', 'unknown') AND settled_us < %(before_us)s
-                AND until_us <= %(before_us)s AND operation_sealed <> '' LIMIT %(limit)s FOR UPDATE SKIP LOCKED)
+-- Retention: forget arguments and results of ended calls whose key answers no more, in one stretch; where that ends.
+WITH span AS MATERIALIZED (SELECT place FROM calls WHERE place > %(after)s ORDER BY place LIMIT %(limit)s), done AS (
+    UPDATE calls SET operation_sealed = '', observation_sealed = NULL
+    WHERE place IN (SELECT place FROM span) AND state NOT IN ('claimed', 'unknown')
+      AND settled_us < %(before_us)s AND until_us <= %(before_us)s AND operation_sealed <> ''
+)
+SELECT place FROM span ORDER BY place DESC LIMIT 1
 
 -- name: drop_calls
--- Some calls that an earlier purge emptied: what happened stands in the log, and nothing asks for their rows any more.
-WITH gone AS (
-    DELETE FROM calls WHERE place IN (
-        SELECT place FROM calls WHERE operation_sealed = '' AND state NOT IN ('claimed', 'unknown')
-        AND settled_us < %(before_us)s AND until_us <= %(before_us)s LIMIT %(limit)s FOR UPDATE SKIP LOCKED
-    ) RETURNING fence
+-- Calls that an earlier purge emptied, in one stretch: what happened stands in the log, and nothing asks for their rows
+-- any more. Where the stretch ends.
+WITH span AS MATERIALIZED (SELECT place FROM calls WHERE place > %(after)s ORDER BY place LIMIT %(limit)s), gone AS (
+    DELETE FROM calls
+    WHERE place IN (SELECT place FROM span) AND operation_sealed = '' AND state NOT IN ('claimed', 'unknown')
+      AND settled_us < %(before_us)s AND until_us <= %(before_us)s RETURNING fence
 ), raised AS (
     UPDATE epoch SET fence_floor = greatest(fence_floor, (SELECT max(fence) FROM gone)) WHERE EXISTS (SELECT FROM gone)
 )
-SELECT count(*) FROM gone
+SELECT place FROM span ORDER BY place DESC LIMIT 1
