@@ -1,0 +1,204 @@
+"""The Responses dialect: declarations and requests out, turns in, results back. No I/O.
+
+Source: the type definitions of OpenAI's SDK and recorded traffic of OpenAI and compatible servers. A conversation goes
+on in one of two ways: the whole history is sent again, with every item of `echo` (reasoning right before what it led
+to, or the server answers 400), or `previous_response_id` is set in `Options.extra` and only the results are sent. With
+`store: false` the history needs `include: ["reasoning.encrypted_content"]`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.names import WireNames
+from interlock.models.openai_responses_read import StreamReader, read_response, read_stream
+from interlock.models.strict import is_object, mapping, mappings, strict_json
+from interlock.models.turn import CallKind, Ended, Proposed, Turn, Usage
+
+__all__ = [
+    "APPROVED",
+    "Answer",
+    "CallKind",
+    "Choice",
+    "Ended",
+    "Image",
+    "Options",
+    "Proposed",
+    "StreamReader",
+    "Turn",
+    "Usage",
+    "declarations",
+    "echo",
+    "read_response",
+    "read_stream",
+    "reader",
+    "request",
+    "results",
+]
+
+TOOLS_MAX: Final = 128
+APPROVED: Final = "approved"
+"""The text of the result that lets a hosted MCP server's call run. Any other text denies it and says why."""
+
+
+def declarations(
+    specs: Iterable[tuple[str, str, Mapping[str, object]]], *, names: WireNames
+) -> list[dict[str, object]]:
+    """The `tools` entries for (name, description, input schema) triples. The schema is sent as it is.
+
+    `strict` is said to be off: left out, the API turns it on and changes the schema without a word. Raises ValueError
+    for more than 128 tools, the dialect's limit, and KeyError for a name that `names` does not spell.
+    """
+    tools: list[dict[str, object]] = [
+        {
+            "type": "function",
+            "name": names.to_wire[name],
+            "description": description,
+            "parameters": dict(schema),
+            "strict": False,
+        }
+        for name, description, schema in specs
+    ]
+    if len(tools) > TOOLS_MAX:
+        raise ValueError(f"Responses takes at most {TOOLS_MAX} tools; {len(tools)} were given.")
+    return tools
+
+
+def request(
+    messages: Sequence[Mapping[str, object]],
+    *,
+    options: Options,
+    tools: Sequence[Mapping[str, object]] = (),
+    choice: Choice = Choice.AUTO,
+    only: Sequence[str] = (),
+) -> dict[str, object]:
+    """The request body. `messages` are the items of `input`. `only` is honoured by OpenAI itself."""
+    body: dict[str, object] = {
+        "model": options.model,
+        "input": [dict(message) for message in messages],
+        options.tokens_field or "max_output_tokens": options.tokens_max,
+    }
+    if options.temperature is not None:
+        body["temperature"] = options.temperature
+    if options.stream:
+        body["stream"] = True
+    if tools:
+        body |= {"tools": [dict(tool) for tool in tools], "tool_choice": _choice(choice, only=only)}
+        body |= {"parallel_tool_calls": options.parallel_calls}
+    return body | dict(options.extra)
+
+
+def reader() -> StreamReader:
+    """A reader for one stream of status 200."""
+    return StreamReader()
+
+
+def echo(turn: Turn) -> list[dict[str, object]]:
+    """The turn's items as they came, for the history. Every call must then be answered by `results`.
+
+    Changed is only what servers refuse: labels that are missing or not unique, arguments of functions that are no JSON
+    object (the call's own result says what was wrong), and reasoning at the end that led to nothing.
+    """
+    items = [dict(item) for item in mappings(mapping(json.loads(turn.echo)).get("output"))]
+    asked = {_item_of(call): call for call in turn.calls}
+    for at, call in asked.items():
+        _mend(items[at], call)
+    kept = [item for at, item in enumerate(items) if at in asked or not turn.items[at].endswith("*")]
+    while kept and kept[-1].get("type") == "reasoning":
+        kept.pop()
+    return kept
+
+
+def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
+    """The results of all calls of a turn. The dialect has an error flag for patches and exits only: the text says it.
+
+    A `tool_search` is answered by JSON text of a list of declarations. An approval request of a hosted MCP server is
+    granted by the text `approved` alone, and only where the answer is not `failed`.
+    """
+    return [_result(answer) for answer in answers]
+
+
+def _result(answer: Answer) -> dict[str, object]:
+    call = answer.call
+    match call.kind:
+        case CallKind.MCP_APPROVAL:
+            return _approval(answer)
+        case CallKind.TOOL_SEARCH:
+            found: dict[str, object] = {"execution": "client", "status": "completed", "tools": _declared(answer.text)}
+            return _output("tool_search_output", call) | found
+        case CallKind.APPLY_PATCH:
+            status = "failed" if answer.failed else "completed"
+            return _output("apply_patch_call_output", call) | {"status": status, "output": answer.text}
+        case CallKind.SHELL:
+            return _output("shell_call_output", call) | _shell(answer)
+        case CallKind.LOCAL_SHELL:
+            return {"type": "local_shell_call_output", "id": call.reply_id, "output": answer.text}
+        case CallKind.COMPUTER:
+            shot = answer.images[0].link if answer.images else ""
+            return _output("computer_call_output", call) | {
+                "output": {"type": "computer_screenshot", "image_url": shot}
+            }
+        case CallKind.CUSTOM:
+            return _output("custom_tool_call_output", call) | {"output": _content(answer)}
+        case _:
+            return _output("function_call_output", call) | {"output": _content(answer)}
+
+
+def _output(kind: str, call: Proposed) -> dict[str, object]:
+    caller: dict[str, object] = {"caller": json.loads(call.caller)} if call.caller else {}
+    return {"type": kind, "call_id": call.reply_id} | caller
+
+
+def _content(answer: Answer) -> object:
+    if not answer.images:
+        return answer.text
+    words = [{"type": "input_text", "text": answer.text}] if answer.text else []
+    return [*words, *({"type": "input_image", "image_url": image.link} for image in answer.images)]
+
+
+def _approval(answer: Answer) -> dict[str, object]:
+    approved = answer.text == APPROVED and not answer.failed
+    reason: dict[str, object] = {} if approved else {"reason": answer.text}
+    response = {"type": "mcp_approval_response", "approval_request_id": answer.call.reply_id, "approve": approved}
+    return response | reason
+
+
+def _shell(answer: Answer) -> dict[str, object]:
+    outcome = {"type": "exit", "exit_code": int(answer.failed)}
+    printed: dict[str, object] = {"output": [{"stdout": answer.text, "stderr": "", "outcome": outcome}]}
+    length_max = mapping(_parsed(answer.call.arguments_raw)).get("max_output_length")
+    return printed if length_max is None else printed | {"max_output_length": length_max}
+
+
+def _declared(text: str) -> list[dict[str, object]]:
+    return [dict(tool) for tool in mappings(_parsed(text))]
+
+
+def _parsed(text: str) -> object:
+    try:
+        return strict_json(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _item_of(call: Proposed) -> int:
+    at: int = json.loads(call.echo)["item"]
+    return at
+
+
+def _mend(item: dict[str, object], call: Proposed) -> None:
+    item["id" if call.kind is CallKind.MCP_APPROVAL else "call_id"] = call.reply_id
+    if call.kind is CallKind.FUNCTION:
+        item["arguments"] = call.arguments_raw if is_object(call.arguments_raw) else "{}"
+
+
+def _choice(choice: Choice, *, only: Sequence[str]) -> object:
+    if choice is Choice.NONE or not only:
+        return choice.value
+    tools = [{"type": "function", "name": name} for name in only]
+    if len(tools) == 1 and choice is Choice.REQUIRED:
+        return tools[0]
+    return {"type": "allowed_tools", "mode": choice.value, "tools": tools}
