@@ -117,6 +117,8 @@ class Gate(Walk):
         self, world: World, settings: Settings, *, views: Views, records: Records, runners: RunnersByKind
     ) -> None:
         super().__init__(world, settings, views=views, records=records)
+        if world.wakes is not None:
+            world.wakes.wake_with(self._queues.wake)
         self._runners = runners
         self._loop = asyncio.get_running_loop()
         self._host = Principal(settings.tenant, "host", PrincipalKind.SERVICE, frozenset({"operator", "auditor"}))
