@@ -23,7 +23,7 @@ from tests.unit.models.responses_responses import added, body_of, call_of, done,
 SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}}
 OPTIONS = Options(model="small", tokens_max=60, extra={"store": False})
 TOOL = {"type": "function", "name": "search", "description": "Look.", "parameters": SCHEMA, "strict": False}
-THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VhbGVk"}
+THOUGHT: dict[str, object] = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "c2VhbGVk"}
 
 
 @pytest.mark.requirement("TOOL-4")
