@@ -51,7 +51,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
 }
 
 SLOW = "never answers"
-SLOW_MS = 700
+SLOW_MS = 500
 
 UNREACHED: Mapping[str, Names] = {
     "there is no server": Names(["127.0.0.1"]),

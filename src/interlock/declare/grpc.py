@@ -13,12 +13,16 @@ from interlock.core.http_template import Credential, CredentialPlace, Template
 from interlock.core.spec_check import check_spec
 from interlock.core.tool import SHARED, Document, Entrypoint, ToolSpec
 from interlock.declare.contract import contract, json_object
-from interlock.declare.grpc_descriptor import Described, described
 from interlock.declare.grpc_options import GrpcLookUp, GrpcOptions, split
-from interlock.declare.grpc_reflection import reflected
-from interlock.declare.grpc_schema import schema_of
 from interlock.declare.http_request import HttpRequest, is_header, template_of
 from interlock.declare.options import ToolOptions
+
+try:
+    from interlock.declare.grpc_descriptor import Described, described
+    from interlock.declare.grpc_reflection import reflected
+    from interlock.declare.grpc_schema import schema_of
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError("gRPC tools need an extra: pip install 'interlock[grpc]'", name=missing.name) from missing
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import MethodDescriptor
