@@ -1,6 +1,8 @@
 """A real PostgreSQL for tests: one server for each test process, a schema for each test."""
 
+import atexit
 import os
+import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -26,6 +28,8 @@ _numbers = count(1)
 def server_url() -> str:
     """Where the server of this process listens; it starts when it is first asked for, and ends with the process."""
     folder = Path(tempfile.mkdtemp(prefix="interlock-pg-"))
+    # Registered before the server's own end, which is therefore earlier.
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     pgserver = _pgserver(folder)
     url = str(pgserver.get_server(folder / "data", cleanup_mode="delete").get_uri())
     with psycopg.connect(url, autocommit=True) as admin:
