@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
+from dataclasses import replace
 from typing import Any
 
 import grpc
@@ -50,10 +52,14 @@ class Exchanges:
         self, sending: Sending, *, messages: Messages, terms: Terms, progress: Progress
     ) -> Answer | Illegible | Ended | NoAnswer:
         """The answer to it. Total but for cancellation and faults of the store."""
+        until_s = asyncio.get_running_loop().time() + terms.read_s
         try:
             async with self._channels.to(sending.way, is_shared=terms.is_read) as channel:
                 if isinstance(channel, NoAnswer):
                     return channel
+                terms = replace(terms, read_s=until_s - asyncio.get_running_loop().time())
+                if terms.read_s <= 0:
+                    return _LATE
                 progress.is_sent = True
                 return await _answer(channel, sending, messages=messages, terms=terms)
         except grpc.aio.AioRpcError as ended:
@@ -70,6 +76,7 @@ class Exchanges:
         await self._channels.close()
 
 
+_LATE = NoAnswer("it was connected too late to be called")
 _BROKEN = NoAnswer("it is no message of the declared kind", passes=False)
 
 

@@ -120,6 +120,13 @@ async def test_a_message_that_is_too_large_is_not_asked_for_again() -> None:
     assert said[0] == Ended("INTERNAL")
 
 
+@pytest.mark.requirement("EXEC-1", "EXEC-2")
+async def test_what_has_no_time_left_once_it_is_connected_is_not_sent() -> None:
+    answer, progress, found = await sent(server.ok, within_s=0.0)
+    assert isinstance(answer, NoAnswer)
+    assert (answer.passes, progress.is_sent, found.connections, found.received) == (True, False, 1, [])
+
+
 @pytest.mark.requirement("EXEC-2")
 async def test_what_was_never_connected_was_not_sent() -> None:
     answer, progress, _ = await sent(server.reset_at_once)
