@@ -6,14 +6,14 @@ Source: the Anthropic API reference, /v1/messages, and traffic of its servers an
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from interlock.models.anthropic_read import read_response, read_stream, reader
+from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
-from interlock.models.pairing import Pairs, paired
+from interlock.models.pairing import Pairs, paired, split_system
 from interlock.models.strict import mapping, mappings, text
 from interlock.models.turn import Proposed, Turn
 
@@ -28,7 +28,6 @@ __all__ = [
     "results",
 ]
 
-_FOREIGN: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _NAME_CHARACTERS_MAX: Final = 128
 _DOCUMENTS: Final = frozenset({"application/pdf"})
 _CHOICES: Final = {Choice.AUTO: "auto", Choice.NONE: "none", Choice.REQUIRED: "any"}
@@ -72,14 +71,14 @@ def request(
     `only` sends fewer tools, since the dialect has no other way. Raises ValueError where a call is required of a model
     that was told to think at length: the provider takes only `auto` and `none` then.
     """
-    system, rest = split_system(messages)
+    said, rest = split_system(messages)
     body: dict[str, object] = {
         "model": options.model,
         options.tokens_field or "max_tokens": options.tokens_max,
         "messages": paired(rest, pairs=_PAIRS),
     }
-    if system:
-        body["system"] = system
+    if said:
+        body["system"] = _system(said)
     if options.temperature is not None:
         body["temperature"] = options.temperature
     if options.stream:
@@ -110,19 +109,10 @@ def container(turn: Turn) -> str | None:
     return text(mapping(held).get("id")) or text(held) or None
 
 
-def split_system(
-    messages: Sequence[Mapping[str, object]],
-) -> tuple[str | list[Mapping[str, object]], list[dict[str, object]]]:
-    """What the leading messages of the role `system` say, and the messages after them."""
-    start = 0
-    while start < len(messages) and messages[start].get("role") == "system":
-        start += 1
-    said = [message.get("content") for message in messages[:start]]
-    rest = [dict(message) for message in messages[start:]]
+def _system(said: Sequence[object]) -> str | list[Mapping[str, object]]:
     if len(said) == 1 and isinstance(said[0], str):
-        return said[0], rest
-    blocks = [block for content in said for block in _blocks(content)]
-    return blocks, rest
+        return said[0]
+    return [block for content in said for block in _blocks(content)]
 
 
 def _blocks(content: object) -> list[Mapping[str, object]]:
@@ -154,11 +144,6 @@ def _sendable(block: Mapping[str, object]) -> dict[str, object]:
     """The provider refuses a whole history for a name with foreign characters, even one that its model wrote."""
     name = sendable_name(text(block.get("name")), characters_max=_NAME_CHARACTERS_MAX)
     return dict(block) | ({"name": name} if block.get("type") == "tool_use" else {})
-
-
-def sendable_name(name: str, *, characters_max: int) -> str:
-    """A name for the history, where nothing is looked up by it any more."""
-    return _FOREIGN.sub("_", name)[:characters_max] or "unnamed"
 
 
 def _result(answer: Answer) -> dict[str, object]:

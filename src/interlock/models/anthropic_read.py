@@ -108,8 +108,7 @@ class MessageDraft:
         self.draft.take_error(error_sentence(said), error=error_of(said))
 
     def _restart(self, message: Mapping[str, object]) -> None:
-        draft = self.draft
-        draft.blocks, draft.at, draft.stop, draft.usage, draft.beside = [], {}, None, Usage(), {}
+        self.draft.restart()
         self._open(message)
 
     def _open(self, message: Mapping[str, object]) -> None:

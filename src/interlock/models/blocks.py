@@ -7,6 +7,7 @@ call in it is whole and how a turn ended is the same. Pieces are added as they c
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
@@ -17,6 +18,7 @@ from interlock.models.turn import REASON_CHARACTERS_MAX, Ended, Proposed, Provid
 
 CALLS_MAX: Final = 128
 INPUT: Final = "input"
+_FOREIGN: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
 class Does(Enum):
@@ -88,6 +90,10 @@ class BlockDraft:
     beside: dict[str, object] = field(default_factory=dict)
     closed: bool = False
     cut: bool = False
+
+    def restart(self) -> None:
+        """The message begins anew: what was read of it so far is left behind."""
+        self.blocks, self.at, self.stop, self.usage, self.beside = [], {}, None, Usage(), {}
 
     def begin(self, block: Block, *, index: object) -> None:
         """A block begins at its place in the turn."""
@@ -228,6 +234,11 @@ def reply_ids(wire_ids: list[str]) -> list[str]:
         answered.add(label)
         labels.append(label)
     return labels
+
+
+def sendable_name(name: str, *, characters_max: int) -> str:
+    """A name for the history, where providers refuse foreign characters and nothing is looked up by it any more."""
+    return _FOREIGN.sub("_", name)[:characters_max] or "unnamed"
 
 
 def object_of(source: str) -> dict[str, object]:

@@ -45,6 +45,26 @@ def paired(messages: Sequence[Mapping[str, object]], *, pairs: Pairs) -> list[En
     return repaired
 
 
+def split_system(messages: Sequence[Mapping[str, object]]) -> tuple[list[object], list[Entry]]:
+    """What the leading messages of the role `system` say, and the messages after them."""
+    start = 0
+    while start < len(messages) and messages[start].get("role") == "system":
+        start += 1
+    return [message.get("content") for message in messages[:start]], [dict(message) for message in messages[start:]]
+
+
+def merged(messages: Sequence[Mapping[str, object]], *, pairs: Pairs) -> list[Entry]:
+    """The messages with neighbours of one role as one message, for providers that want the roles to take turns."""
+    turns: list[Entry] = []
+    for message in messages:
+        blocks = _blocks(message, pairs=pairs)
+        if turns and turns[-1].get("role") == message.get("role"):
+            turns[-1] = turns[-1] | {"content": [*_blocks(turns[-1], pairs=pairs), *blocks]}
+        else:
+            turns.append(dict(message) | {"content": blocks})
+    return turns
+
+
 def _answer(repaired: list[Entry], waiting: Sequence[str], *, pairs: Pairs) -> None:
     if waiting:
         content = [pairs.result(call_id, INTERRUPTED) for call_id in waiting]
@@ -70,10 +90,10 @@ def _results_first(blocks: Sequence[Entry], *, pairs: Pairs) -> bool:
     return first == sorted(first, reverse=True)
 
 
-def _calls(message: Entry, *, pairs: Pairs) -> list[str]:
+def _calls(message: Mapping[str, object], *, pairs: Pairs) -> list[str]:
     return [pairs.call_id(block) for block in _blocks(message, pairs=pairs) if pairs.call_id(block)]
 
 
-def _blocks(message: Entry, *, pairs: Pairs) -> list[Entry]:
+def _blocks(message: Mapping[str, object], *, pairs: Pairs) -> list[Entry]:
     content = message.get("content")
     return [pairs.words(content)] if isinstance(content, str) else [dict(block) for block in mappings(content)]
