@@ -63,7 +63,7 @@ def test_a_history_with_calls_goes_with_its_tools_even_where_none_may_be_called(
 
 
 def test_roles_take_turns_and_every_call_is_answered() -> None:
-    said = {"role": "user", "content": "And?"}
+    said: dict[str, object] = {"role": "user", "content": "And?"}
     history: list[dict[str, object]] = [USER, {"role": "assistant", "content": [tool_use()]}, said, USER]
     result = {"toolUseId": "tooluse_1", "content": [{"text": INTERRUPTED}], "status": "error"}
     assert request(history, options=OPTIONS)["messages"] == [
