@@ -8,7 +8,20 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from interlock import Caller, Gate, Host, Limit, Limits, Observation, PolicySource, Principal, Settings, ToolCall, tool
+from interlock import (
+    Caller,
+    Cost,
+    Gate,
+    Host,
+    Limit,
+    Limits,
+    Observation,
+    PolicySource,
+    Principal,
+    Settings,
+    ToolCall,
+    tool,
+)
 from interlock.assemble import _wired
 from interlock.core.tool import Vendor
 from interlock.keys import Keys
@@ -17,6 +30,7 @@ from interlock.testing.simulation import Crashed, Simulation, stepped
 from tests.gates import ALL, AnyTool
 
 T = TypeVar("T")
+CLOUD = Vendor("cloud")
 KEYS = Keys(b"s" * 32, b"m" * 32)
 
 
@@ -55,7 +69,7 @@ class Desk:
         self.simulation = Simulation(self.seed, haste=0)
         self.store = MemoryStore()
         self.port = Counted(stepped(self.store, simulation=self.simulation))
-        self.tools = (self._work(), self._other())
+        self.tools = (self._work(), self._keep(), self._dear(), self._other())
 
     @property
     def order(self) -> list[str]:
@@ -84,20 +98,39 @@ class Desk:
         assert not isinstance(ended, Crashed)
         return ended
 
+    async def _at_work(self, who: str, seconds: float) -> str:
+        self.begun.append((who, self.simulation.clock.now_s))
+        self.running += 1
+        self.most = max(self.most, self.running)
+        try:
+            await later(seconds)
+        finally:
+            self.running -= 1
+        return who
+
     def _work(self) -> AnyTool:
-        @tool(effect="read", owner="eng", name="work", timeout_ms=600_000, vendor=Vendor("cloud"))
+        @tool(effect="read", owner="eng", name="work", timeout_ms=600_000, vendor=CLOUD)
         async def work(who: str, seconds: float = 1.0) -> str:
             """Work at the vendor's."""
-            self.begun.append((who, self.simulation.clock.now_s))
-            self.running += 1
-            self.most = max(self.most, self.running)
-            try:
-                await later(seconds)
-            finally:
-                self.running -= 1
-            return who
+            return await self._at_work(who, seconds)
 
         return work
+
+    def _keep(self) -> AnyTool:
+        @tool(effect="write", owner="eng", name="keep", key=["who"], timeout_ms=600_000, vendor=CLOUD)
+        async def keep(who: str, seconds: float = 1.0) -> str:
+            """Keep something at the vendor's."""
+            return await self._at_work(who, seconds)
+
+        return keep
+
+    def _dear(self) -> AnyTool:
+        @tool(effect="read", owner="eng", name="dear", cost=Cost(10), vendor=CLOUD)
+        async def dear(who: str) -> str:
+            """Have the vendor do what it is paid for."""
+            return await self._at_work(who, 0)
+
+        return dear
 
     def _other(self) -> AnyTool:
         @tool(effect="read", owner="eng", name="other")
@@ -116,7 +149,7 @@ def call(who: str, *, name: str = "work", **more: Any) -> ToolCall:
 
 async def propose(gate: Gate, who: str, *, deadline_s: float = 3_600, name: str = "work", **more: Any) -> Observation:
     """Propose it for the tenant that `who` begins with."""
-    caller = Caller(Principal(who[0], "somebody"), deadline_ms=round(deadline_s * 1_000))
+    caller = Caller(Principal(who[0], "somebody"), task="task", deadline_ms=round(deadline_s * 1_000))
     return await gate.propose(call(who, name=name, **more), caller)
 
 

@@ -4,8 +4,23 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from anyio.lowlevel import checkpoint
 
-from interlock import Caller, Cost, Host, Limit, Origin, Result, ScopeKind, ToolCall, Unit, tool
+from interlock import (
+    Caller,
+    Cost,
+    Host,
+    Limit,
+    Observation,
+    Origin,
+    Principal,
+    Result,
+    ScopeKind,
+    ToolCall,
+    Unit,
+    tool,
+)
+from interlock.core.tool import Vendor
 from interlock.testing.fakes import FakeClock
 from tests.gates import ALICE, ASKS, READS, AnyTool, Shelf, asked, code, opened, save, search, used
 
@@ -106,6 +121,58 @@ async def test_calls_at_once_queue_and_the_place_is_free_again_when_one_ends(gat
         asyncio.get_running_loop().call_soon(shelf.open.set)
         assert [code(await first), code(await queued)] == ["ok", "ok"]
         await used(gate, "concurrent")
+
+
+@pytest.mark.requirement("BUD-1", "BUD-2")
+async def test_two_gates_on_one_file_never_run_more_at_once_than_is_allowed(tmp_path: Path) -> None:
+    path, running, most = str(tmp_path / "gate.db"), [0], [0]
+
+    @tool(effect="read", name="work")
+    async def work(who: str) -> str:
+        """Work for some steps."""
+        running[0] += 1
+        most[0] = max(most[0], running[0])
+        for _ in range(20):
+            await checkpoint()
+        running[0] -= 1
+        return who
+
+    limits = [Limit(ScopeKind.TOOL, Unit.CONCURRENT, 2, shared=True)]
+    async with opened(path, [work], limits=limits) as one, opened(path, [work], None, limits=limits) as two:
+        calls = [
+            gate.call(ToolCall(f"c{index}", "work", {"who": f"{index}"}), principal=Principal(f"t{index % 3}", "x"))
+            for index in range(10)
+            for gate in (one, two)
+        ]
+        assert [code(each) for each in await asyncio.gather(*calls)] == ["ok"] * 20
+        assert (most, await used(one, "calls", tenant="*")) == ([2], 20)
+
+
+@pytest.mark.requirement("BUD-1")
+async def test_a_vendors_quota_is_one_for_all_tenants_and_none_sees_what_others_used(gate_path: str) -> None:
+    @tool(effect="read", name="ask", vendor=Vendor("cloud"))
+    async def ask(query: str) -> str:
+        """Ask the vendor."""
+        return query
+
+    quota = Limit(ScopeKind.VENDOR, Unit.CALLS, 3, 60, shared=True)
+    policy = 'permit (principal, action, resource) unless { principal.id == "eve" };'
+    host = Host(clock=FakeClock())
+    async with opened(gate_path, [ask], policy, limits=[quota], host=host) as gate:
+
+        async def ends(tenant: str, who: str, times: int) -> list[Observation]:
+            caller = Caller(Principal(tenant, who), deadline_ms=1_000)
+            return [await gate.propose(ToolCall("c", "ask", {"query": "x"}), caller) for _ in range(times)]
+
+        assert [code(each) for each in await ends("acme", "eve", 5)] == ["TOOL_NOT_FOUND"] * 5
+        assert [code(each) for each in await ends("acme", "alice", 2)] == ["ok", "ok"]
+        seen = await ends("other", "bob", 3)
+        assert [code(each) for each in seen] == ["ok", "RATE_LIMITED", "RATE_LIMITED"]
+        error = seen[-1].error
+        assert error is not None
+        assert error.details.keys() == {"unit", "scope", "resets_at_us"}
+        assert await used(gate, "calls", tenant="*") == 3
+        assert all(scope.kind is not ScopeKind.VENDOR for scope, _ in await gate.usage("other"))
 
 
 @pytest.mark.requirement("BUD-2", "APR-1")
