@@ -153,13 +153,16 @@ class TurnDraft:
 
     def _take_message(self, message: Mapping[str, object]) -> None:
         content = message.get("content")
-        self.text.append(_content_text(content))
-        self.refusal.append(text(message.get("refusal")))
+        if content:
+            self.text.append(_content_text(content))
+        if message.get("refusal"):
+            self.refusal.append(text(message.get("refusal")))
         for name in MESSAGE_FIELDS_TO_ECHO:
-            self._keep(name, message.get(name))
+            if name in message:
+                self._keep(name, message[name])
         if isinstance(content, list):
             self._keep("content", content)
-        if isinstance(message.get("function_call"), Mapping):
+        if isinstance(message.get("function_call"), dict):
             self._take_legacy(mapping(message.get("function_call")))
 
     def _keep(self, name: str, value: object) -> None:

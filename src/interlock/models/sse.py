@@ -7,12 +7,13 @@ Source: WHATWG HTML, "Server-sent events". One difference: an event that the str
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from interlock.core.frozen import frozen, maker
 
 BOM = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerEvent:
     """One event. `name` is empty where the stream gives none."""
 
@@ -20,10 +21,14 @@ class ServerEvent:
     data: str
 
 
+_event = maker(ServerEvent)
+
+
 class EventCutter:
     """Holds the bytes of an unfinished line and the fields of an unfinished event.
 
-    The caller bounds how many bytes it feeds; nothing here grows beyond them.
+    The caller bounds how many bytes it feeds; nothing here grows beyond them. All lines that are whole are decoded at
+    once, and no byte is looked at twice for the end of its line, however small the pieces are.
     """
 
     def __init__(self) -> None:
@@ -38,19 +43,24 @@ class EventCutter:
         self._pending += chunk
         if not self._started and not self._skip_bom():
             return
-        start = 0
-        while (end := self._line_end(max(start, scanned))) is not None:
-            line = bytes(self._pending[start : end[0]])
-            start = end[1]
-            yield from self._take(line)
-        del self._pending[:start]
+        end = self._lines_end(scanned)
+        if end:
+            block = bytes(self._pending[:end])
+            del self._pending[:end]
+            for line in _lines(block):
+                event = self._take(line)
+                if event is not None:
+                    yield event
 
     def end(self) -> Iterator[ServerEvent]:
         """The event that the stream ended inside of, if there is one."""
-        line = bytes(self._pending).removesuffix(b"\r")
+        line = bytes(self._pending).removesuffix(b"\r").decode("utf-8")
         self._pending.clear()
-        yield from self._take(line) if line else ()
-        yield from self._take(b"")
+        if line:
+            self._take(line)
+        event = self._take("")
+        if event is not None:
+            yield event
 
     def _skip_bom(self) -> bool:
         if len(self._pending) < len(BOM) and BOM.startswith(self._pending):
@@ -60,26 +70,39 @@ class EventCutter:
         self._started = True
         return True
 
-    def _line_end(self, start: int) -> tuple[int, int] | None:
-        """Where the next line ends and the one after it begins. A last \\r waits, since \\n may follow it."""
-        newline = self._pending.find(b"\n", start)
-        stop = newline if newline >= 0 else len(self._pending)
-        bare = self._pending.find(b"\r", start, stop)
-        if bare < 0:
-            return (newline, newline + 1) if newline >= 0 else None
-        if bare + 1 == len(self._pending):
-            return None
-        return bare, bare + 2 if bare + 1 == newline else bare + 1
+    def _lines_end(self, start: int) -> int:
+        """Where the last whole line ends. A last \\r waits, since \\n may follow it."""
+        stop = len(self._pending) - self._pending.endswith(b"\r")
+        return max(self._pending.rfind(b"\n", start, stop), self._pending.rfind(b"\r", start, stop)) + 1
 
-    def _take(self, line: bytes) -> Iterator[ServerEvent]:
-        if not line:
-            if self._data:
-                yield ServerEvent(self._name, "\n".join(self._data))
-            self._name, self._data = "", []
-            return
-        field, _, value = line.decode("utf-8").partition(":")
-        value = value.removeprefix(" ")
+    def _take(self, line: str) -> ServerEvent | None:
+        """Read one line. A blank one hands out the event before it."""
+        if line.startswith("data:"):
+            self._data.append(line[6:] if line.startswith("data: ") else line[5:])
+            return None
+        if line:
+            self._take_field(*line.split(":", 1))
+            return None
+        event = _event(self._name, "\n".join(self._data)) if self._data else None
+        self._name = ""
+        self._data.clear()
+        return event
+
+    def _take_field(self, field: str, value: str = "") -> None:
         if field == "data":
             self._data.append(value)
         elif field == "event":
-            self._name = value
+            self._name = value.removeprefix(" ")
+
+
+def _lines(block: bytes) -> Iterator[str]:
+    """The lines of a block that ends where a line does. Those before bytes that are no UTF-8 are still handed out."""
+    try:
+        decoded = block.decode("utf-8")
+    except UnicodeDecodeError:
+        whole = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        yield from (line.decode("utf-8") for line in whole.removesuffix(b"\n").split(b"\n"))
+        return
+    if "\r" in decoded:
+        decoded = decoded.replace("\r\n", "\n").replace("\r", "\n")
+    yield from decoded.removesuffix("\n").split("\n")
