@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
 from interlock.models.openai_chat_read import StreamReader, read_response, read_stream
@@ -39,6 +40,7 @@ __all__ = [
 ]
 
 TOOLS_MAX: Final = 128
+NAME_CHARACTERS_MAX: Final = 64
 
 
 def declarations(
@@ -101,7 +103,8 @@ def assistant_echo(turn: Turn) -> dict[str, object]:
     """The turn as a message of the history, with what the provider needs back beside it.
 
     Every call must then be answered by a `tool_message`. Arguments that are no JSON object are replaced by `{}`, since
-    servers refuse a whole history for them (llama.cpp answers 500); the call's own result says what was wrong.
+    servers refuse a whole history for them (llama.cpp answers 500), and so are foreign characters in a name that the
+    model made up (OpenAI answers 400); the call's own result says what was wrong.
     """
     message: dict[str, object] = {"role": "assistant", "content": turn.text or None}
     message |= json.loads(turn.echo)
@@ -117,7 +120,7 @@ def assistant_echo(turn: Turn) -> dict[str, object]:
 def tool_message(call: Proposed, text: str) -> dict[str, object]:
     """The result of one call, as a message of the history. The dialect has no error flag: the text says it."""
     if call.kind is CallKind.LEGACY_FUNCTION:
-        return {"role": "function", "name": call.name, "content": text}
+        return {"role": "function", "name": _name(call), "content": text}
     return {"role": "tool", "tool_call_id": call.reply_id, "content": text}
 
 
@@ -148,11 +151,15 @@ def _choice(choice: Choice, *, only: Sequence[str]) -> object:
 def _echo_of_call(call: Proposed) -> dict[str, object]:
     extra: dict[str, object] = json.loads(call.echo)
     if call.kind is CallKind.CUSTOM:
-        spelled: dict[str, object] = {"name": call.name, "input": call.arguments_raw}
+        spelled: dict[str, object] = {"name": _name(call), "input": call.arguments_raw}
         return {"id": call.reply_id, "type": "custom", "custom": spelled} | extra
     return {"id": call.reply_id, "type": "function", "function": _spelled(call)} | extra
 
 
 def _spelled(call: Proposed) -> dict[str, object]:
     arguments = call.arguments_raw if is_object(call.arguments_raw) else "{}"
-    return {"name": call.name, "arguments": arguments}
+    return {"name": _name(call), "arguments": arguments}
+
+
+def _name(call: Proposed) -> str:
+    return sendable_name(call.name, characters_max=NAME_CHARACTERS_MAX)

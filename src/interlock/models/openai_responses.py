@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
 from interlock.models.openai_responses_read import StreamReader, read_response, read_stream
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 TOOLS_MAX: Final = 128
+NAME_CHARACTERS_MAX: Final = 64
 APPROVED: Final = "approved"
 """The text of the result that lets a hosted MCP server's call run. Any other text denies it and says why."""
 
@@ -99,8 +101,9 @@ def reader() -> StreamReader:
 def echo(turn: Turn) -> list[dict[str, object]]:
     """The turn's items as they came, for the history. Every call must then be answered by `results`.
 
-    Changed is only what servers refuse: labels that are missing or not unique, arguments of functions that are no JSON
-    object (the call's own result says what was wrong), and reasoning at the end that led to nothing.
+    Changed is only what servers refuse: labels that are missing or not unique, a function's arguments that are no JSON
+    object, foreign characters in its name (the call's own result says what was wrong with them), and reasoning at the
+    end that led to nothing.
     """
     items = [dict(item) for item in mappings(mapping(json.loads(turn.echo)).get("output"))]
     asked = {_item_of(call): call for call in turn.calls}
@@ -193,6 +196,7 @@ def _mend(item: dict[str, object], call: Proposed) -> None:
     item["id" if call.kind is CallKind.MCP_APPROVAL else "call_id"] = call.reply_id
     if call.kind is CallKind.FUNCTION:
         item["arguments"] = call.arguments_raw if is_object(call.arguments_raw) else "{}"
+        item["name"] = sendable_name(call.name, characters_max=NAME_CHARACTERS_MAX)
 
 
 def _choice(choice: Choice, *, only: Sequence[str]) -> object:

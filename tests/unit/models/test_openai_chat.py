@@ -127,6 +127,12 @@ def test_broken_arguments_are_replaced_in_the_history_and_nowhere_else(raw: str)
     assert turn.calls[0].arguments_raw == raw
 
 
+def test_a_name_that_the_model_made_up_goes_back_in_letters_that_servers_take() -> None:
+    turn = read_response(body_of({"content": "x", "tool_calls": [call_of("Search Docs ")]}))
+    assert assistant_echo(turn)["tool_calls"] == [call_of("Search_Docs_")]
+    assert turn.calls[0].name == "Search Docs "
+
+
 def test_signatures_go_back_where_they_came_from() -> None:
     signature = {"google": {"thought_signature": "c2ln"}}
     sent = call_of() | {"extra_content": signature}

@@ -89,6 +89,13 @@ def test_broken_arguments_are_replaced_in_the_history_and_nowhere_else(raw: str 
 
 
 @pytest.mark.requirement("LOOP-2")
+def test_a_name_that_the_model_made_up_goes_back_in_letters_that_servers_take() -> None:
+    turn = read_response(body_of(call_of("Search Docs "), call_of("", call_id="c2")))
+    assert [item["name"] for item in echo(turn)] == ["Search_Docs_", "unnamed"]
+    assert [call.name for call in turn.calls] == ["Search Docs ", ""]
+
+
+@pytest.mark.requirement("LOOP-2")
 def test_every_call_has_a_label_of_its_own_in_the_history() -> None:
     turn = read_response(body_of(call_of(), call_of(), call_of(call_id="")))
     labels = [item["call_id"] for item in echo(turn)]
