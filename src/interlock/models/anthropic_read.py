@@ -16,6 +16,7 @@ from typing import Final
 
 from interlock.models.blocks import (
     INPUT,
+    PLACES,
     Block,
     BlockDraft,
     Dialect,
@@ -83,12 +84,17 @@ class MessageDraft:
 
     def take_event(self, event: ServerEvent) -> None:
         """Read one event of a stream. Events and deltas of unknown kinds say nothing that we could use."""
-        if event.data.strip() == "[DONE]":
+        if event.data[:1] == "[" and event.data.strip() == "[DONE]":
             return
         chunk = mapping(strict_json(event.data))
-        match chunk.get("type") or event.name:
-            case "content_block_delta":
-                self._take_delta(chunk)
+        kind = chunk.get("type") or event.name
+        if kind == "content_block_delta":
+            self._take_delta(chunk)
+        else:
+            self._take_rare(kind, chunk, name=event.name)
+
+    def _take_rare(self, kind: object, chunk: Mapping[str, object], *, name: str) -> None:
+        match kind:
             case "content_block_start":
                 self.draft.begin(_block(mapping(chunk.get("content_block"))), index=_place(chunk))
             case "content_block_stop":
@@ -101,7 +107,7 @@ class MessageDraft:
                 self.draft.closed = True
             case "error":
                 self._take_error(chunk)
-            case _ if event.name == "error":
+            case _ if name == "error":
                 self._take_error(chunk)
 
     def _take_error(self, said: Mapping[str, object]) -> None:
@@ -187,7 +193,7 @@ def _does(kind: str) -> Does:
 
 def _place(chunk: Mapping[str, object]) -> object:
     index = chunk.get("index")
-    return index if isinstance(index, int | str) else None
+    return index if isinstance(index, PLACES) else None
 
 
 def _read_usage(usage: Mapping[str, object], *, before: Usage) -> Usage:

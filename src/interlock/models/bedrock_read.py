@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from interlock.models.blocks import INPUT, Block, BlockDraft, Dialect, Does
+from interlock.models.blocks import INPUT, PLACES, Block, BlockDraft, Dialect, Does
 from interlock.models.blocks_read import BlockReader, read_all, read_body
 from interlock.models.eventstream import EventStreamCutter
 from interlock.models.sse import ServerEvent
@@ -90,7 +90,11 @@ class MessageDraft:
     def take_event(self, event: ServerEvent) -> None:
         """Read one event of a stream. Events and deltas of unknown kinds say nothing that we could use."""
         for kind, value in mapping(strict_json(event.data)).items():
-            self._take(kind, mapping(value))
+            said = mapping(value)
+            if kind != "contentBlockDelta":
+                self._take(kind, said)
+            elif not self.draft.stop:
+                self._take_delta(mapping(said.get("delta")), index=_place(said))
 
     def _take(self, kind: str, said: Mapping[str, object]) -> None:
         if self.draft.stop and kind.startswith("contentBlock"):
@@ -98,8 +102,6 @@ class MessageDraft:
         match kind:
             case "messageStart":
                 self.draft.restart()
-            case "contentBlockDelta":
-                self._take_delta(mapping(said.get("delta")), index=_place(said))
             case "contentBlockStart":
                 self._take_start(mapping(said.get("start")), index=_place(said))
             case "contentBlockStop":
@@ -207,4 +209,4 @@ def _does(kind: str, body: Mapping[str, object]) -> Does:
 
 def _place(said: Mapping[str, object]) -> object:
     index = said.get("contentBlockIndex")
-    return index if isinstance(index, int | str) else None
+    return index if isinstance(index, PLACES) else None

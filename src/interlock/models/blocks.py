@@ -18,6 +18,7 @@ from interlock.models.turn import REASON_CHARACTERS_MAX, Ended, Proposed, Provid
 
 CALLS_MAX: Final = 128
 INPUT: Final = "input"
+PLACES: Final = (int, str)
 _FOREIGN: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -43,7 +44,11 @@ class Block:
     def grow(self, name: str, piece: object) -> None:
         """Add a piece of text to a field."""
         if isinstance(piece, str):
-            self.grown.setdefault(name, []).append(piece)
+            pieces = self.grown.get(name)
+            if pieces is None:
+                self.grown[name] = [piece]
+            else:
+                pieces.append(piece)
 
     def words(self, name: str) -> str:
         """The whole text of a field."""

@@ -53,12 +53,14 @@ class BlockReader:
             self._draft.fail(TOO_LARGE)
             return
         self._raw += chunk
-        if self.over:
+        draft = self._draft
+        if draft.over:
             return
         try:
             for event in self._cutter.feed(chunk):
-                if not self.over:
-                    self._take(event)
+                self._take(event)
+                if draft.closed or draft.fault:
+                    return
         except (ValueError, RecursionError):
             self._draft.fail(_UNREADABLE)
 

@@ -11,6 +11,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from interlock.models.sse import BOM, ServerEvent
@@ -91,19 +92,22 @@ def _event_of_frame(frame: bytes) -> ServerEvent:
     if CRC.unpack_from(frame, len(frame) - CRC.size)[0] != zlib.crc32(frame[: -CRC.size]):
         raise ValueError("A frame does not match its checksum.")
     headers_end = PRELUDE.size + PRELUDE.unpack_from(frame)[1]
-    headers = dict(_headers(frame[PRELUDE.size : headers_end]))
-    payload = frame[headers_end : -CRC.size].decode("utf-8")
+    name, complete = _described(frame[PRELUDE.size : headers_end])
+    payload = complete or frame[headers_end : -CRC.size].decode("utf-8").strip()
+    return ServerEvent("", f"{{{name}: {payload or '{}'}}}")
+
+
+@lru_cache(maxsize=32)
+def _described(packed: bytes) -> tuple[str, str]:
+    """What headers make of a frame: its event's name as JSON text, and the payload where they say all there is."""
+    headers = dict(_headers(packed))
     kind = headers.get(":message-type")
     if kind == "event":
-        return ServerEvent("", _wrapped(headers.get(":event-type", ""), payload))
+        return json.dumps(headers.get(":event-type", "")), ""
     if kind == "exception":
-        return ServerEvent("", _wrapped(headers.get(":exception-type", "") or "exception", payload))
+        return json.dumps(headers.get(":exception-type", "exception")), ""
     words = {"message": headers.get(":error-message", ""), "code": headers.get(":error-code", "")}
-    return ServerEvent("", _wrapped("exception", json.dumps(words)))
-
-
-def _wrapped(name: str, payload: str) -> str:
-    return f"{{{json.dumps(name)}: {payload.strip() or '{}'}}}"
+    return '"exception"', json.dumps(words)
 
 
 def _headers(packed: bytes) -> Iterator[tuple[str, str]]:
