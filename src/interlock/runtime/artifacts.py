@@ -7,9 +7,19 @@ from interlock.core.labels import NO_LABELS
 from interlock.core.observation import Observation
 from interlock.core.observe import readable
 from interlock.core.operation import Operation
-from interlock.core.outcome import Whole
+from interlock.core.outcome import Outcome, Partial, Succeeded, Whole
 from interlock.core.stored import seal
 from interlock.runtime.world import World
+
+MASKED_TIMES = 8
+"""How many times as long as it was a result may be once it is redacted, at most."""
+
+
+def may_be_kept(operation: Operation, outcome: Outcome) -> bool:
+    """Whether settling may take more than one write: then it must not end with who waits for it, half done."""
+    if not isinstance(outcome, Succeeded | Partial):
+        return False
+    return outcome.produced.whole is not None or len(outcome.data) * MASKED_TIMES > operation.spec.output_bytes_max
 
 
 async def kept_whole(world: World, operation: Operation, seen: Observation, *, whole: Whole) -> Observation:

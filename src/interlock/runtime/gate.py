@@ -31,8 +31,8 @@ from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.settle import broken, cut_off, spent_on
 from interlock.core.stored import thaw
-from interlock.core.view import View
 from interlock.ports import Claim, NotClaimed, OpenCall, StoredOperation
+from interlock.runtime.artifacts import may_be_kept
 from interlock.runtime.cache import Kept, ReadCache
 from interlock.runtime.ends import Ends
 from interlock.runtime.execute import Executor, Flight
@@ -190,7 +190,7 @@ class Gate:
         view = self._views.current
         operation = proposal.operation(view.catalogue)
         if isinstance(operation, Deny):
-            is_stale = await self._before(proposal, self._is_stale(view))
+            is_stale = await self._before(proposal, self._is_stale(view.epoch))
             return Again.CHANGED if is_stale else await self._ends.refuse(proposal, operation)
         try:  # `_before` spelled out: every call comes by
             facts = await self._looker.facts(operation, view, asked(proposal, now_s=self._world.clock.monotonic_s()))
@@ -200,7 +200,7 @@ class Gate:
         decision = decide(operation, facts)
         if self._queues.walkers:
             decision = self._queues.in_turn(decision, facts)
-        if not isinstance(decision, Allow) and await self._before(proposal, self._is_stale(view)):
+        if not isinstance(decision, Allow) and await self._before(proposal, self._is_stale(view.epoch)):
             return Again.CHANGED
         match decision:
             case Allow():
@@ -227,6 +227,8 @@ class Gate:
         """A read that may be given again: once for all who ask for it at the same time."""
         found = await self._before(proposal, self._cache.find(operation, facts, allow, until_s=proposal.deadline_s))
         if isinstance(found, Kept):
+            if await self._before(proposal, self._is_stale(facts.epoch)):
+                return Again.CHANGED
             return await self._ends.give_again(operation, facts, allow, kept=found)
         with self._cache.leading(found, operation):
             step = await self._claim_and_run(proposal, operation, facts, allow=allow)
@@ -271,26 +273,29 @@ class Gate:
 
     async def _run(self, claimed: Claimed) -> Observation:
         """Execute and settle. A cancelled call is settled all the same, by a task that the gate owns."""
-        operation_id = claimed.claim.operation_id
         flight = Flight(claimed.deadline_s)
         try:
             outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
         except asyncio.CancelledError:
-            self._own(self._settle_cut_off(claimed, flight))
+            self._own(self._settle(claimed, cut_off(claimed.operation, dispatched=flight.dispatched), flight))
             raise
         except Exception as fault:  # noqa: BLE001 - a runner is total; if one is not, its call must not stay claimed
             report(log, "a runner failed", fault=fault, redactor=self._records.redactor)
             outcome = broken(claimed.operation, dispatched=flight.dispatched)
+        settling = self._settle(claimed, outcome, flight)
+        return await (self.see_through(settling) if may_be_kept(claimed.operation, outcome) else settling)
+
+    async def _settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
         try:
             return await self._settler.settle(claimed, outcome, flight)
         finally:
-            self._ongoing.end(operation_id)
+            self._ongoing.end(claimed.claim.operation_id)
 
     # --- the other ends ---------------------------------------------------------------------------------------------
 
-    async def _is_stale(self, view: View) -> bool:
+    async def _is_stale(self, epoch: int) -> bool:
         """Whether another process has changed tools or policies; a claim guards that itself, other ends do not."""
-        if await self._world.catalogue.epoch() == view.epoch:
+        if await self._world.catalogue.epoch() == epoch:
             return False
         await self._views.refresh()
         return True
@@ -304,12 +309,6 @@ class Gate:
         return None if has_ended else deny
 
     # --- cancellation: what is claimed is settled all the same -------------------------------------------------------
-
-    async def _settle_cut_off(self, claimed: Claimed, flight: Flight) -> None:
-        try:
-            await self._settler.settle(claimed, cut_off(claimed.operation, dispatched=flight.dispatched), flight)
-        finally:
-            self._ongoing.end(claimed.claim.operation_id)
 
     async def _despite_cancellation(
         self, claiming: Coroutine[object, object, Claim | NotClaimed], claimed: Claimed, proposal: Proposal
@@ -330,7 +329,8 @@ class Gate:
             self._ongoing.end(claimed.claim.operation_id)
             raise
         if isinstance(taken, Claim):
-            await self._settle_cut_off(replace(claimed, claim=taken), Flight(claimed.deadline_s))
+            cut = cut_off(claimed.operation, dispatched=False)
+            await self._settle(replace(claimed, claim=taken), cut, Flight(claimed.deadline_s))
         else:
             self._ongoing.end(claimed.claim.operation_id)
             await self._note_cancelled(proposal)

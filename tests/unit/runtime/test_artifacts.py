@@ -1,5 +1,7 @@
 """What an observation refers to is kept before its call is settled."""
 
+import asyncio
+
 import pytest
 
 from interlock import ToolCall, tool
@@ -7,7 +9,7 @@ from interlock.core.artifact import PART_BYTES
 from interlock.core.errors import StoreError
 from interlock.store.memory import MemoryStore
 from interlock.store.memory_artifacts import MemoryArtifacts
-from tests.gates import ALICE, opened
+from tests.gates import ALICE, code, opened, settled
 
 
 @pytest.mark.requirement("OBS-4")
@@ -43,3 +45,39 @@ async def test_where_it_cannot_be_kept_nothing_refers_to_it(monkeypatch: pytest.
     async with opened(":memory:", (long,)) as gate:
         with pytest.raises(StoreError):
             await gate.call(ToolCall("c", "long", {}), principal=ALICE)
+
+
+@pytest.mark.requirement("OBS-4", "EXEC-5")
+async def test_a_call_that_is_cancelled_while_its_result_is_being_kept_is_settled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reached, go_on = asyncio.Event(), asyncio.Event()
+
+    class Slow(MemoryArtifacts):
+        async def append(self, tenant: str, artifact_id: str, *, number: int, data: bytes, at_us: int) -> None:
+            reached.set()
+            await go_on.wait()
+            await super().append(tenant, artifact_id, number=number, data=data, at_us=at_us)
+
+    @tool(effect="write", owner="eng", key=["n"], output_bytes_max=100)
+    async def act(n: int) -> str:
+        """Act, and say much of it."""
+        return "x" * 1_000
+
+    class Store(MemoryStore):
+        def __init__(self, *, chain: str = "memory") -> None:
+            super().__init__(chain=chain)
+            self.artifacts = Slow()
+
+    monkeypatch.setattr("interlock.assemble.MemoryStore", Store)
+    async with opened(":memory:", (act,)) as gate:
+        acting = asyncio.ensure_future(gate.call(ToolCall("c", "act", {"n": 1}), principal=ALICE, task="t"))
+        await reached.wait()
+        acting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await acting
+        go_on.set()
+        await settled(gate)
+        assert not [scope for scope, usage in await gate.usage("acme") if any(usage.held)]
+        again = await gate.call(ToolCall("d", "act", {"n": 1}), principal=ALICE, task="t")
+        assert (code(again), again.replayed, again.handle is not None) == ("ok", True, True)

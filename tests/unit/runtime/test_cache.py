@@ -252,3 +252,15 @@ async def test_no_more_is_kept_than_may_be_and_the_least_used_goes_first() -> No
             await ask(gate, load(note))
         assert [(await ask(gate, load(note)))[1] for note in ("c", "a")] == [True, False]
         assert gate._cache._bytes <= 2_000
+
+
+async def test_a_policy_that_another_process_has_changed_is_asked_before_anything_is_given_again(
+    tmp_path: object,
+) -> None:
+    library, path = Library(), f"{tmp_path}/two.db"
+    async with opened(path, library.tools()) as gate, opened(path, library.tools()) as other:
+        assert [await ask(gate), await ask(gate)] == [("alice:old", False), ("alice:old", True)]
+        [source] = await other.policies.sources()
+        forbids = '@id("no") forbid (principal == User::"alice", action, resource);'
+        await other.policies.save([replace(source, text=ALL + forbids)], by=OPERATOR)
+        assert await ask(gate) in ("PERMISSION_DENIED", "TOOL_NOT_FOUND")
