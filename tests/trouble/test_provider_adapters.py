@@ -1,0 +1,53 @@
+"""Histories that providers refused for good, and tools and calls that were misread, elsewhere."""
+
+import json
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from interlock.models import anthropic, bedrock
+from interlock.models.codec import Answer, Options
+
+TroubleCase = Callable[[str], Mapping[str, Any]]
+
+pytestmark = pytest.mark.trouble
+
+
+def interrupted(model: ModuleType, body: Mapping[str, object]) -> list[dict[str, object]]:
+    """A history in which the second of two calls has no result, as its model's own codec writes it."""
+    turn = model.read_response(json.dumps(body).encode())
+    history = [*model.echo(turn), *model.results([Answer(turn.calls[0], "done")])]
+    assert [call.name for call in turn.runnable] == ["A", "B"]
+    messages: list[dict[str, object]] = model.request(history, options=Options(model="m", tokens_max=1))["messages"]
+    return messages
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_every_call_of_an_interrupted_turn_is_answered_in_the_next_anthropic_message(
+    trouble_case: TroubleCase,
+) -> None:
+    said, results = trouble_case("ADP-01")["input"]["history"]
+    assert (said.count("tool_use"), results.count("tool_result")) == (2, 1)
+    calls = [{"type": "tool_use", "id": name, "name": name, "input": {}} for name in "AB"]
+    text = {"type": "text", "text": "Hm."}
+    asked, answered = interrupted(anthropic, {"content": [text, *calls], "stop_reason": "tool_use"})
+    assert asked["content"] == [text, *calls]
+    told: Any = answered["content"]
+    assert [(result["tool_use_id"], result["is_error"]) for result in told] == [("A", False), ("B", True)]
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_every_call_of_an_interrupted_turn_is_answered_in_the_next_converse_message(
+    trouble_case: TroubleCase,
+) -> None:
+    said, results = trouble_case("ADP-01")["input"]["history"]
+    assert (said.count("tool_use"), results.count("tool_result")) == (2, 1)
+    calls = [{"toolUse": {"toolUseId": name, "name": name, "input": {}}} for name in "AB"]
+    message = {"role": "assistant", "content": [{"text": "Hm."}, *calls]}
+    asked, answered = interrupted(bedrock, {"output": {"message": message}, "stopReason": "tool_use"})
+    assert asked == message
+    told: Any = answered["content"]
+    results = [block["toolResult"] for block in told]
+    assert [(result["toolUseId"], result.get("status")) for result in results] == [("A", None), ("B", "error")]
