@@ -94,14 +94,17 @@ class HttpRunner:
         return None
 
     async def reconcile(self, invocation: Invocation) -> Outcome | None:
-        """Whether it happened, as the declared look-up says; None where its answer proves neither."""
+        """Whether it happened, as the declared look-up says; None where its answer proves neither.
+
+        It is not redirected: what a page to log in on answers says nothing of what was looked up.
+        """
         code = self._bound.get(invocation.operation.tool.digest)
         if code is None or code.look_up is None:
             return None
         request = build(code.look_up, _filling(invocation, code, of=code.look_up))
         if isinstance(request, Unbuildable):
             return None
-        found = await self._send(request, invocation, code=code, progress=Progress(), is_read=True)
+        found = await self._send(request, invocation, code=code, progress=Progress(), is_look_up=True)
         return None if isinstance(found, NoAnswer) else found_of(found, spec=invocation.operation.spec, code=code)
 
     async def resolve(self, operation: Operation) -> Resource | None:
@@ -109,7 +112,7 @@ class HttpRunner:
         return None
 
     async def _send(
-        self, request: Request, invocation: Invocation, *, code: HttpCode, progress: Progress, is_read: bool = False
+        self, request: Request, invocation: Invocation, *, code: HttpCode, progress: Progress, is_look_up: bool = False
     ) -> Answer | NoAnswer:
         if self._exchanges is None:
             self._exchanges = Exchanges(self._network, tls=self._tls)
@@ -118,8 +121,9 @@ class HttpRunner:
             spec.output_bytes_max,
             code.connect_timeout_ms / 1_000,
             code.read_timeout_ms / 1_000,
-            is_read or not spec.effect.is_effect,
+            is_look_up or not spec.effect.is_effect,
             None if self._spools is None else partial(self._spool, self._spools, invocation),
+            is_redirected=not is_look_up,
         )
         return await self._exchanges.send(request, terms=terms, progress=progress)
 

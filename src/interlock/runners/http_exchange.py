@@ -42,9 +42,9 @@ class NoAnswer:
 
 @frozen
 class Terms:
-    """How one exchange is done: the limit of the answer, the waits, and whether it may be redirected or kept alive.
+    """How one exchange is done: the limit of the answer, the waits, and whether its connection may be kept alive.
 
-    `spool` opens a place for a text that is over the limit.
+    `is_redirected`: what leads elsewhere is followed. `spool` opens a place for a text that is over the limit.
     """
 
     limit: int
@@ -52,6 +52,7 @@ class Terms:
     read_s: float
     is_read: bool
     spool: Callable[[], Spool] | None = None
+    is_redirected: bool = True
 
 
 @dataclass(slots=True)
@@ -149,14 +150,13 @@ class Exchanges:
             extensions={"timeout": waits, "trace": progress.trace},
         ) as response:
             head = _Head(response.headers)
-            if (
-                response.status in _REDIRECTS
-                and terms.is_read
-                and request.method in _REDIRECTED
-                and head.get("location")
-            ):
+            follows = terms.is_read and terms.is_redirected and request.method in _REDIRECTED
+            if follows and response.status in _REDIRECTS and head.get("location"):
                 return _Moved(head.get("location"))
-            return await _answer(response, head, terms=terms)
+            answer = await _answer(response, head, terms=terms)
+            if not _is_clean(response):
+                await response.extensions["network_stream"].aclose()
+            return answer
 
 
 _ASTRAY = NoAnswer("it was redirected to where no answer came from", passes=False)
@@ -211,6 +211,16 @@ class _Head:
         text = self.get("content-length")
         is_plain = self.get("content-encoding") in ("", "identity")
         return int(text) if is_plain and text.isascii() and text.isdigit() and len(text) < 16 else None
+
+
+def _is_clean(response: httpcore.Response) -> bool:
+    """Whether nothing came behind the answer: on a connection that is kept it would answer the next request.
+
+    No library tells. Where the parser cannot be asked, the answer is no, and the connection is not used again.
+    """
+    stream = getattr(response.stream, "_stream", None)
+    parser = getattr(getattr(stream, "_connection", None), "_h11_state", None)
+    return parser is not None and not parser.trailing_data[0]
 
 
 async def _answer(response: httpcore.Response, head: _Head, *, terms: Terms) -> Answer:

@@ -163,6 +163,9 @@ async def test_a_look_up_is_a_read_with_its_own_request_and_proves_what_it_decla
     assert proved.nothing_happened
     for answer in (status(404), status(500), server.reset_before_commit):
         assert (await looked_up(answer))[0] is None
+    for page in (server.ok, status(404)):  # where one logs in: neither says anything of what was looked up
+        outcome, found = await looked_up(server.in_turn(status(302, location="/login"), page), 404)
+        assert (outcome, len(found.received)) == (None, 1)
 
 
 async def test_a_tool_without_a_look_up_or_code_here_says_so() -> None:

@@ -109,6 +109,20 @@ async def test_reads_share_a_connection_and_each_effect_has_one_of_its_own() -> 
     assert (await thrice(READ), await thrice(EFFECT)) == (1, 3)
 
 
+@pytest.mark.requirement("EXEC-6")
+async def test_what_came_behind_an_answer_answers_no_other_request() -> None:
+    async def two_at_once(exchange: Exchange) -> None:
+        answer = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n%b"
+        await exchange.send(answer % b"1" + answer % b"2")
+        await server.next_request(exchange)
+
+    async with upstream(server.in_turn(two_at_once, status(200, body=b"3"))) as found:
+        exchanges = Exchanges(NETWORK)
+        told = [await exchanges.send(request(found.origin), terms=READ, progress=Progress()) for _ in range(2)]
+        await exchanges.close()
+    assert [each.data for each in told if isinstance(each, Answer)] == [b"1", b"3"]
+
+
 @pytest.mark.requirement("OBS-4")
 async def test_twenty_megabytes_are_not_read_and_their_size_is_told() -> None:
     async with upstream(server.twenty_megabytes) as found:
