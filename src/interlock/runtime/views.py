@@ -14,6 +14,9 @@ from interlock.core.typed import from_json
 from interlock.core.view import View
 from interlock.ports import CatalogueStore, Registered
 
+_CACHES = b'"cache":{'
+"""What stands in the spec of every tool that caches; in few others, which cost a look."""
+
 
 class Views:
     """The current view. A tool is callable here only where this process has its code: `specs` are those it has."""
@@ -33,10 +36,10 @@ class Views:
 
     async def refresh(self) -> View:
         """Read catalogue and policies as they are now."""
-        catalogue = await self.catalogue()
-        epoch, sources = catalogue.epoch, await self.sources()
-        policies, cached = self.compile(sources, catalogue=catalogue), types_read(catalogue.specs)
-        self.current = View(catalogue, policies, epoch, self._environment, cached)
+        epoch, versions = await self._store.versions()
+        catalogue = self._catalogue(epoch, versions)
+        policies = self.compile(await self.sources(), catalogue=catalogue)
+        self.current = View(catalogue, policies, epoch, self._environment, self._cached(versions))
         return self.current
 
     async def latest(self) -> View:
@@ -46,8 +49,7 @@ class Views:
     async def catalogue(self, new: tuple[Registered, ...] = ()) -> Catalogue:
         """The tools as the store has them now, with those that are about to be published."""
         epoch, versions = await self._store.versions()
-        tools = self._defaults((*versions, *new))
-        return Catalogue(tools, epoch, self._elsewhere(versions, tools))
+        return self._catalogue(epoch, versions, new)
 
     async def sources(self, wanted: tuple[PolicySource, ...] = ()) -> tuple[PolicySource, ...]:
         """The policies in force once `wanted` are saved, which replace those of the tenants that they name."""
@@ -57,6 +59,14 @@ class Views:
     def compile(self, sources: Iterable[PolicySource], *, catalogue: Catalogue | None = None) -> PolicySet:
         """These policies against the tools in view. Raises `PolicyInvalid`."""
         return PolicySet(sources, (catalogue or self.current.catalogue).specs, facts=self._facts)
+
+    def _catalogue(self, epoch: int, versions: tuple[Registered, ...], new: tuple[Registered, ...] = ()) -> Catalogue:
+        tools = self._defaults((*versions, *new))
+        return Catalogue(tools, epoch, self._elsewhere(versions, tools))
+
+    def _cached(self, versions: Iterable[Registered]) -> frozenset[str]:
+        """What cached reads of any version read: one that is closed, or not the default here, may run elsewhere."""
+        return types_read(self._read(each) for each in versions if _CACHES in each.spec)
 
     def _defaults(self, versions: Iterable[Registered]) -> dict[tuple[str, str], Tool]:
         """For each name the version published last whose code is here; a newer candidate does not stand in its way."""

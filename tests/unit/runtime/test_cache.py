@@ -26,8 +26,12 @@ class Library:
         self.open.set()
         self.started = asyncio.Event()
 
-    def tools(self, rule: CacheRule | None = None, *, secrets: tuple[str, ...] = ()) -> tuple[AnyTool, ...]:
-        @tool(effect="read", owner="eng", resource=("Note", "note"), cache=rule or CacheRule(60), secrets=secrets)
+    def tools(
+        self, rule: CacheRule | None = None, *, secrets: tuple[str, ...] = (), version: str = "1"
+    ) -> tuple[AnyTool, ...]:
+        cache = (rule or CacheRule(60)) if version == "1" else None
+
+        @tool(effect="read", owner="eng", resource=("Note", "note"), cache=cache, secrets=secrets, version=version)
         async def load(note: str, context: Context) -> str | None:
             """Load a note."""
             self.reads += 1
@@ -264,3 +268,11 @@ async def test_a_policy_that_another_process_has_changed_is_asked_before_anythin
         forbids = '@id("no") forbid (principal == User::"alice", action, resource);'
         await other.policies.save([replace(source, text=ALL + forbids)], by=OPERATOR)
         assert await ask(gate) in ("PERMISSION_DENIED", "TOOL_NOT_FOUND")
+
+
+async def test_an_effect_of_a_process_whose_version_of_the_read_is_not_cached_ends_it(tmp_path: object) -> None:
+    library, path = Library(), f"{tmp_path}/two.db"
+    async with opened(path, library.tools()) as gate, opened(path, library.tools(version="2")) as other:
+        assert [await ask(gate), await ask(gate)] == [("alice:old", False), ("alice:old", True)]
+        await other.call(save("n1", "new"), principal=BOB, task="other")
+        assert await ask(gate) == ("alice:new", False)
