@@ -9,7 +9,10 @@ from interlock.core.errors import ActRefused
 from interlock.core.tool import SHARED
 
 OPERATORS = frozenset({"operator"})
-"""Groups whose members may publish and move tools, save policies and close unknown calls."""
+"""Groups whose members do acts of control, look lost calls up and close them, and undo what others did."""
+
+AUDITORS = OPERATORS | {"auditor"}
+"""Groups whose members may read their tenant's log, and see every approval and plan in it."""
 
 
 def only_operators(by: Principal, what: str, *, tenants: Iterable[str], home: str) -> None:

@@ -17,13 +17,10 @@ from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
 from interlock.core.refusals import Code
 from interlock.core.signing import fingerprint
 from interlock.core.tool import SHARED
-from interlock.runtime.acts import only_operators, signed_by
+from interlock.runtime.acts import AUDITORS, only_operators, signed_by
 from interlock.runtime.proof import pages, prove
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
-
-AUDITORS = frozenset({"auditor", "operator"})
-"""Groups whose members may read their tenant's log."""
 
 
 @frozen

@@ -8,7 +8,7 @@ once they have decided; at one that fails, or of which nobody knows whether it h
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from interlock.core.approval import ApprovalState
 from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
@@ -31,8 +31,7 @@ from interlock.core.stored import arguments_of
 from interlock.core.tool import SHARED, ToolSpec
 from interlock.core.typed import from_json
 from interlock.ports import EffectCall, Effects, Look, OpenCall, PlanChange
-from interlock.runtime.acts import OPERATORS, signed_by
-from interlock.runtime.audit import AUDITORS
+from interlock.runtime.acts import AUDITORS, OPERATORS, signed_by
 from interlock.runtime.gate import Gate
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
@@ -43,7 +42,7 @@ DOOR = "compensation"
 """What policies see as the door that a compensating call came through."""
 
 MISSING = Deny(Code.PRECONDITION_FAILED, "There is no such plan of compensations.")
-NOTHING = Deny(Code.PRECONDITION_FAILED, "There is no effect to be undone.")
+NOTHING_TO_UNDO = Deny(Code.PRECONDITION_FAILED, "There is no effect to be undone.")
 
 ENDED = frozenset({ApprovalState.DENIED, ApprovalState.EXPIRED, ApprovalState.WITHDRAWN, ApprovalState.VOID})
 LEFT_ALONE = frozenset({Code.IDEMPOTENCY_IN_PROGRESS, Code.CANCELLED})
@@ -64,19 +63,6 @@ KINDS: Mapping[CompensationState, EventKind] = {
     CompensationState.COMPENSATED: EventKind.COMPENSATION_ENDED,
     CompensationState.FAILED: EventKind.COMPENSATION_FAILED,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Drive:
-    """A step to be taken: of which plan, and what it undoes."""
-
-    plan: CompensationPlan
-    index: int
-    call: OpenCall
-
-    @property
-    def step(self) -> CompensationStep:
-        return self.plan.steps[self.index]
 
 
 class CompensationDesk:
@@ -171,7 +157,7 @@ class CompensationDesk:
         refused = _may_not(by, {each.call.operation.principal for each in effects})
         free = [each for each in effects if each.plan is None]
         if refused is not None or not free:
-            return refused or NOTHING
+            return refused or NOTHING_TO_UNDO
         specs = await self._specs(free)
         now_us = self._world.clock.now_us()
         steps = tuple(_step(each.call, specs.get(each.call.operation.spec_digest)) for each in free)

@@ -11,7 +11,7 @@ from interlock.core.operation import Operation
 from interlock.core.policy import Answer, Verdict
 from interlock.core.stored import as_called_by
 from interlock.ports import StoredOperation
-from interlock.runtime.audit import AUDITORS
+from interlock.runtime.acts import AUDITORS
 from interlock.runtime.look import Asked, Looker
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
