@@ -43,12 +43,18 @@ LIMITS = Limits(
         Limit(ScopeKind.PRINCIPAL, Unit.CALLS, 1_000, window_s=60),  # a thousand a minute by one principal
     )
 )
+TOGETHER = [
+    Limit(ScopeKind.VENDOR, Unit.CALLS, 600, window_s=60, shared=True),  # the vendor's quota, for all tenants at once
+    Limit(ScopeKind.TOOL, Unit.CONCURRENT, 3, shared=True),  # what stands behind a tool takes three calls at a time
+]
 bot = Principal("acme", "bot", PrincipalKind.AGENT, acting_for="alice")
 
 
 async def main() -> None:
     """A turn of three calls, then one too many."""
-    async with Gate.open(tools=[look_up, save_note], policies=[POLICY], settings=Settings(limits=LIMITS)) as gate:
+    async with Gate.open(
+        tools=[look_up, save_note], policies=[POLICY], settings=Settings(limits=[*LIMITS.limits, *TOGETHER])
+    ) as gate:
         turn = [
             ToolCall("c1", "look_up", {"word": "once"}),
             ToolCall("c2", "look_up", {"word": "only"}),

@@ -233,8 +233,9 @@ def test_who_is_cancelled_while_waiting_leaves_no_gap() -> None:
     assert [at_s for _, at_s in desk.begun] == pytest.approx([0, 1, 2, 3])
 
 
-def test_a_gate_that_closes_lets_nobody_wait_and_leaves_their_records() -> None:
-    desk = Desk((ONE,))
+@pytest.mark.parametrize("seed", range(8))
+def test_a_gate_that_closes_lets_nobody_wait_and_leaves_their_records(seed: int) -> None:
+    desk = Desk((ONE,), seed)
 
     async def scene() -> list[str]:
         async with desk.opened() as other:
@@ -267,7 +268,8 @@ def test_whose_time_is_up_hears_it_then_and_not_at_the_next_poll() -> None:
     assert desk.play(scene) == pytest.approx(30.1)
 
 
-def test_who_is_cancelled_just_when_a_place_is_free_does_not_take_it() -> None:
+@pytest.mark.parametrize("places", [0, 1])
+def test_who_is_cancelled_takes_no_place_not_even_one_that_is_free_just_then(places: int) -> None:
     desk = Desk((ONE,), waiting_max=2)
 
     async def scene(gate: Gate) -> list[str]:
@@ -277,7 +279,8 @@ def test_who_is_cancelled_just_when_a_place_is_free_does_not_take_it() -> None:
         await later(1)
         for each in tasks[1:]:
             each.cancel()
-        gate._queues.wake(CLOUD)
+        for _ in range(places):
+            gate._queues.wake(CLOUD)
         await asyncio.wait(tasks[1:])
         return await ends([tasks[0], *together(gate, "b1", "b2")])
 
