@@ -53,13 +53,17 @@ class _OpenCall:
 
 @dataclass(slots=True)
 class TurnDraft:
-    """A turn that is still being read. `error` is what makes it unusable, `cut` an event that was not whole."""
+    """A turn that is still being read. `error` is what makes it unusable, `cut` an event that was not whole.
+
+    `closed`: the response came to its own end, instead of just stopping.
+    """
 
     text: list[str] = field(default_factory=list)
     refusal: list[str] = field(default_factory=list)
     calls: list[_OpenCall] = field(default_factory=list)
     legacy: _OpenCall | None = None
     cut: bool = False
+    closed: bool = False
     choice: object = None
     response_id: str = ""
     stop: str | None = None
@@ -74,22 +78,42 @@ class TurnDraft:
         message = mapping(choice.get("message"))
         self._take_message(message)
         self.calls += [_read_call(entry) for entry in mappings(message.get("tool_calls"))]
+        self.closed = True
         if not choice and not self.error:
             self.error = "The response holds no choice."
 
-    def take_chunk(self, chunk: Mapping[str, object]) -> None:
-        """Read one event of a stream."""
-        delta = mapping(self._open(chunk).get("delta"))
+    def take_event(self, event: Mapping[str, object], *, name: str) -> None:
+        """Read one event of a stream. Some servers name one `error` that looks like any other."""
+        if name == "error":
+            self.take_error(event)
+        delta = mapping(self._open(event).get("delta"))
         self._take_message(delta)
         for entry in mappings(delta.get("tool_calls")):
             self._take_piece(_read_call(entry))
 
-    def finish(self, *, closed: bool, raw: bytes) -> Turn:
-        """Judge the turn. `closed`: the response came to its own end, instead of just stopping."""
+    def take_done(self) -> None:
+        """The stream says that this was all."""
+        self.closed = True
+
+    def fail(self, reason: str) -> None:
+        """What comes cannot be read."""
+        self.error = reason
+
+    def cut_off(self) -> None:
+        """The stream ended inside an event."""
+        self.cut = True
+
+    @property
+    def over(self) -> bool:
+        """Nothing that comes from here on changes the turn."""
+        return self.closed or bool(self.error)
+
+    def finish(self, *, raw: bytes) -> Turn:
+        """Judge the turn."""
         calls = [call for call in self.calls if not call.is_stub()]
         if not calls and self.legacy is not None and not self.legacy.is_stub():
             calls = [self.legacy]
-        ended, reason = self._judge(calls, closed=closed)
+        ended, reason = self._judge(calls)
         return Turn(
             text="".join(self.text),
             calls=_number(calls, cut=ended in ENDS_CUT),
@@ -108,7 +132,7 @@ class TurnDraft:
         self.error = self.error or error_sentence(body)
         self.error_told = self.error_told or error_of(body)
 
-    def _judge(self, calls: list[_OpenCall], *, closed: bool) -> tuple[Ended, str]:
+    def _judge(self, calls: list[_OpenCall]) -> tuple[Ended, str]:
         refusal = "".join(self.refusal)
         if self.error:
             return Ended.ERROR, self.error
@@ -118,7 +142,7 @@ class TurnDraft:
             return Ended.TRUNCATED, "The turn was cut at the token limit."
         if refusal or self.stop in STOPS_REFUSED:
             return Ended.REFUSED, refusal or "The provider withheld the turn."
-        if self.cut or (not closed and not self.stop):
+        if self.cut or (not self.closed and not self.stop):
             return Ended.DROPPED, "The connection ended before the turn did."
         if self.stop is not None and self.stop not in STOPS_ALLOWED:
             return Ended.ERROR, f"The turn ended in an unknown way: {self.stop}"
@@ -135,6 +159,8 @@ class TurnDraft:
         choices = mappings(body.get("choices"))
         if not choices:
             return {}
+        if choices[0].get("error"):
+            self.take_error(choices[0])
         self._hold_choice(choices)
         self._take_stop(choices[0].get("finish_reason"))
         return choices[0]

@@ -45,10 +45,14 @@ STATUSES_PENDING: Final = frozenset({"queued", "in_progress"})
 
 @dataclass(slots=True)
 class ResponseDraft:
-    """A response that is still being read. `over`: its own last event came; `cut`: an event was not whole."""
+    """A response that is still being read. `ended`: its own last event came; `cut`: an event was not whole.
+
+    `broken`: what came cannot be read, so nothing more is.
+    """
 
     items: list[Item] = field(default_factory=list)
-    over: bool = False
+    ended: bool = False
+    broken: bool = False
     cut: bool = False
     status: str | None = None
     incomplete: str = ""
@@ -87,6 +91,22 @@ class ResponseDraft:
         """Keep what the provider says went wrong; the last word counts, since `response.failed` says it again."""
         self.error, self.error_told = error_sentence(told), error_of(told)
 
+    def take_done(self) -> None:
+        """The stream says that this was all, which only the response's own last event can say."""
+
+    def fail(self, reason: str) -> None:
+        """What comes cannot be read."""
+        self.broken, self.error = True, reason
+
+    def cut_off(self) -> None:
+        """The stream ended inside an event."""
+        self.cut = True
+
+    @property
+    def over(self) -> bool:
+        """Nothing that comes from here on changes the turn. An error event does not end it: the failure follows."""
+        return self.ended or self.broken
+
     def finish(self, *, raw: bytes) -> Turn:
         """Judge the turn."""
         calls = calls_of(self.items)
@@ -112,7 +132,7 @@ class ResponseDraft:
             return Ended.ERROR, self.error
         if len(calls) > CALLS_MAX:
             return Ended.ERROR, f"The turn holds more than {CALLS_MAX} calls."
-        if self.cut or not self.over:
+        if self.cut or not self.ended:
             return Ended.DROPPED, "The connection ended before the turn did."
         if self.status in STATUSES_PENDING:
             return Ended.IN_PROGRESS, "The provider is still at work on the turn."
@@ -138,7 +158,7 @@ class ResponseDraft:
             self.take_error(response)
 
     def _take_end(self, response: Mapping[str, object], *, status: str | None) -> None:
-        self.over, self.status = True, status
+        self.ended, self.status = True, status
         details = mapping(response.get("incomplete_details"))
         self.incomplete = text(details.get("reason"))
         if status == "failed" and not self.error:
@@ -150,7 +170,8 @@ class ResponseDraft:
         self._take_end(response, status=text(response.get("status")) or status)
         output = mappings(response.get("output"))
         if output and len(output) >= sum(item.closed for item in self.items):
-            sealed = {text(item.value.get("id")): item.value.get("encrypted_content") for item in self.items}
+            closed = [item.value for item in self.items if item.closed]
+            sealed = {text(value.get("id")): value.get("encrypted_content") for value in closed}
             self.items = [Item(_with_seal(value, sealed)) for value in output]
 
     def _take_added(self, event: Mapping[str, object]) -> None:
@@ -200,8 +221,6 @@ def _differ(before: object, now: object) -> bool:
 
 
 def _with_seal(value: Mapping[str, object], sealed: Mapping[str, object]) -> Mapping[str, object]:
-    """The item, with the encrypted reasoning that only its own last event held."""
+    """The item, with the encrypted reasoning of the event that closed it: the last event may hold another, or none."""
     seal = sealed.get(text(value.get("id")))
-    if value.get("type") != "reasoning" or not seal or value.get("encrypted_content"):
-        return value
-    return {**value, "encrypted_content": seal}
+    return {**value, "encrypted_content": seal} if seal else value

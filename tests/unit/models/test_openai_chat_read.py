@@ -65,6 +65,15 @@ def test_an_error_in_a_body_of_status_200_runs_nothing() -> None:
 
 
 @pytest.mark.requirement("LOOP-3")
+def test_an_error_inside_of_the_choice_runs_nothing() -> None:
+    body = json.loads(body_of({"tool_calls": [call_of()]}))
+    body["choices"][0]["error"] = {"message": "The model's host failed.", "code": 502}
+    turn = read_response(json.dumps(body).encode())
+    assert (turn.ended, turn.reason) == (Ended.ERROR, "The model's host failed.")
+    assert json.loads(turn.error) == {"message": "The model's host failed.", "code": 502}
+
+
+@pytest.mark.requirement("LOOP-3")
 def test_a_stream_that_breaks_off_inside_an_event_is_dropped_even_after_its_stop() -> None:
     events = [*stream_of(piece(name="a", arguments="{}"), done=False), b'data: {"err']
     assert read_stream(events).ended is Ended.DROPPED

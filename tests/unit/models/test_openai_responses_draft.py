@@ -128,10 +128,12 @@ def test_text_that_was_still_coming_is_kept() -> None:
 
 
 def test_encrypted_reasoning_is_taken_from_the_event_that_closed_it() -> None:
-    thought = {"type": "reasoning", "id": "rs_1", "summary": []}
+    thought: dict[str, object] = {"type": "reasoning", "id": "rs_1", "summary": []}
     partial = event_of("response.output_item.added", item=thought | {"encrypted_content": "par"})
-    events = [partial, done(thought | {"encrypted_content": "whole"}), done(call_of()), last(thought, call_of())]
-    assert echo(read_stream(events))[0]["encrypted_content"] == "whole"
+    events = [partial, done(thought | {"encrypted_content": "whole"}), done(call_of())]
+    for late in ("", "another"):
+        told = read_stream([*events, last(thought | {"encrypted_content": late}, call_of())])
+        assert echo(told)[0]["encrypted_content"] == "whole"
 
 
 def test_the_usage_and_the_id_of_the_response_are_kept() -> None:
