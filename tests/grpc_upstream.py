@@ -86,7 +86,7 @@ class Received:
 
 @dataclass
 class Upstream:
-    """What runs on one port. `done` counts what was really done, by message."""
+    """What runs on one port. `done` counts what was really done, by thing; `wired` is all that clients sent."""
 
     behave: "Behaviour"
     port: int = 0
@@ -94,6 +94,7 @@ class Upstream:
     done: Counter[str] = field(default_factory=Counter)
     wires: list[asyncio.StreamWriter] = field(default_factory=list)
     connections: int = 0
+    wired: bytearray = field(default_factory=bytearray)
 
     @property
     def target(self) -> str:
@@ -192,7 +193,7 @@ async def _wired(found: Upstream, port: int) -> AsyncIterator[None]:
         found.wires += [writer, inner]
         # Clients break off, and so does the end of the test: that is what these wires are for.
         with suppress(ConnectionError, asyncio.CancelledError):
-            await asyncio.gather(_pump(reader, inner), _pump(inner_reader, writer))
+            await asyncio.gather(_pump(reader, inner, kept=found.wired), _pump(inner_reader, writer))
         for each in (writer, inner):
             each.transport.abort()
         busy.discard(task)
@@ -208,8 +209,10 @@ async def _wired(found: Upstream, port: int) -> AsyncIterator[None]:
         await asyncio.gather(*busy, return_exceptions=True)
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, kept: bytearray | None = None) -> None:
     while data := await reader.read(65_536):
+        if kept is not None:
+            kept += data
         writer.write(data)
         await writer.drain()
     raise ConnectionResetError

@@ -22,11 +22,18 @@ from interlock.core.http_template import Origin
 from interlock.runners.egress import Resolver, SystemResolver
 from interlock.runners.http_exchange import NoAnswer
 
+CONNECTIONS_MAX = 100
+"""Of effects, at once; reads share one."""
+LOOK_S = 0.000_5
+LOOK_MAX_S = 0.02
+"""How soon a connection that is being made is looked at, at first and at last."""
 IDLE_MS = 15_000
 """How long a connection is kept for the next read."""
 
 _BROKEN = (grpc.ChannelConnectivity.TRANSIENT_FAILURE, grpc.ChannelConnectivity.SHUTDOWN)
 _UNREACHED = NoAnswer("it cannot be reached, or is not who it should be")
+
+_CROWDED = NoAnswer("too many calls are on their way")
 
 
 @frozen
@@ -43,7 +50,7 @@ class _Kept:
     """A channel that reads share; it is closed when nobody uses it and another has taken its place."""
 
     channel: grpc.aio.Channel
-    users: int = 0
+    users: int = 1
     is_retired: bool = False
 
 
@@ -61,24 +68,27 @@ class Channels:
         self._allowed = allowed
         self._tls = tls
         self._roots: bytes | None = None
+        self._places = asyncio.Semaphore(CONNECTIONS_MAX)
         self._kept: dict[tuple[Origin, int], _Kept] = {}
+        self._unused: list[_Kept] = []
 
     @asynccontextmanager
     async def to(self, way: Way, *, is_shared: bool) -> AsyncIterator[grpc.aio.Channel | NoAnswer]:
         """A channel that is connected, or why there is none: then nothing was sent."""
-        kept = self._ready(way) if is_shared else None
-        if kept is None:
-            found = await self._connected(way)
-            if isinstance(found, NoAnswer):
-                yield found
-                return
-            kept = await self._keep(way, found) if is_shared else _Kept(found, is_retired=True)
-        kept.users += 1
+        found = await (self._shared(way) if is_shared else self._own(way))
+        if isinstance(found, NoAnswer):
+            yield found
+            return
         try:
-            yield kept.channel
+            yield found.channel
         finally:
-            kept.users -= 1
-            await _close_unused(kept)
+            found.users -= 1
+            if not is_shared:
+                self._places.release()
+            if found.is_retired and not found.users:
+                self._unused.append(found)
+            while self._unused:
+                await self._unused.pop().channel.close()
 
     async def close(self) -> None:
         """Close every connection that is kept."""
@@ -86,18 +96,38 @@ class Channels:
             _, kept = self._kept.popitem()
             await kept.channel.close()
 
-    def _ready(self, way: Way) -> _Kept | None:
+    async def _shared(self, way: Way) -> _Kept | NoAnswer:
         kept = self._kept.get((way.origin, way.message_bytes_max))
-        is_ready = kept is not None and kept.channel.get_state() is grpc.ChannelConnectivity.READY
-        return kept if is_ready else None
+        if kept is not None and kept.channel.get_state() is grpc.ChannelConnectivity.READY:
+            kept.users += 1
+            return kept
+        found = await self._connected(way)
+        return found if isinstance(found, NoAnswer) else self._keep(way, found)
 
-    async def _keep(self, way: Way, channel: grpc.aio.Channel) -> _Kept:
+    async def _own(self, way: Way) -> _Kept | NoAnswer:
+        """Takes a place, and gives it back where nothing comes of it."""
+        try:
+            async with asyncio.timeout(way.connect_s):
+                await self._places.acquire()
+        except TimeoutError:
+            return _CROWDED
+        found: grpc.aio.Channel | NoAnswer = _UNREACHED
+        try:
+            found = await self._connected(way)
+        finally:
+            if isinstance(found, NoAnswer):
+                self._places.release()
+        return found if isinstance(found, NoAnswer) else _Kept(found, is_retired=True)
+
+    def _keep(self, way: Way, channel: grpc.aio.Channel) -> _Kept:
+        """In the place of one that is no longer connected; calls that are on that one may still end."""
         place = (way.origin, way.message_bytes_max)
         old = self._kept.get(place)
         kept = self._kept[place] = _Kept(channel)
         if old is not None:
             old.is_retired = True
-            await _close_unused(old)
+            if not old.users:
+                self._unused.append(old)
         return kept
 
     async def _connected(self, way: Way) -> grpc.aio.Channel | NoAnswer:
@@ -147,24 +177,21 @@ class Channels:
             return grpc.aio.insecure_channel(target, options)
         if self._roots is None:
             self._roots = _roots(self._tls)
-        options.append(("grpc.ssl_target_name_override", way.origin.host.strip("[]")))
         return grpc.aio.secure_channel(target, grpc.ssl_channel_credentials(self._roots), options)
 
 
 async def _is_reached(channel: grpc.aio.Channel) -> bool:
-    """Whether it comes to be connected; a first failure is one, for who tries again is the gate."""
-    state = channel.get_state(try_to_connect=True)
-    while state is not grpc.ChannelConnectivity.READY:
+    """Whether it comes to be connected; a first failure is one, for who tries again is the gate.
+
+    It is looked at again and again: a watch that is given up ends later, maybe on an event loop that is closed.
+    """
+    pause_s = LOOK_S
+    while (state := channel.get_state(try_to_connect=True)) is not grpc.ChannelConnectivity.READY:
         if state in _BROKEN:
             return False
-        await channel.wait_for_state_change(state)
-        state = channel.get_state()
+        await asyncio.sleep(pause_s)
+        pause_s = min(pause_s * 1.5, LOOK_MAX_S)
     return True
-
-
-async def _close_unused(kept: _Kept) -> None:
-    if kept.is_retired and not kept.users:
-        await kept.channel.close()
 
 
 def _roots(tls: ssl.SSLContext | None) -> bytes:

@@ -14,6 +14,7 @@ import grpc
 
 from interlock.core.http_address import Allowed, read_allowed
 from interlock.core.http_template import Origin
+from interlock.runners import grpc_channel
 from interlock.runners.grpc_channel import Channels, Way
 from interlock.runners.http_exchange import NoAnswer
 from tests import grpc_upstream as server
@@ -88,6 +89,18 @@ async def test_reads_share_a_connection_and_effects_get_one_of_their_own() -> No
         assert found.connections == 3
 
 
+async def test_no_more_connections_are_made_at_once_than_there_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grpc_channel, "CONNECTIONS_MAX", 2)
+    async with upstream(server.ok) as found, channels() as to:
+        for _ in range(3):  # places that nothing came of are free again
+            assert isinstance(await asked(to, way_to(9, connect_s=1.0)), NoAnswer)
+        async with to.to(way_to(found.port), is_shared=False), to.to(way_to(found.port), is_shared=False):
+            assert isinstance(await asked(to, way_to(found.port, connect_s=0.1)), NoAnswer)
+            assert isinstance(await asked(to, way_to(found.port), is_shared=True), bytes)
+        assert isinstance(await asked(to, way_to(found.port)), bytes)
+        assert found.connections == 4
+
+
 async def test_a_connection_that_was_cut_is_made_anew() -> None:
     async with upstream(server.ok) as found, channels() as to:
         async with to.to(way_to(found.port), is_shared=True) as channel:
@@ -97,6 +110,47 @@ async def test_a_connection_that_was_cut_is_made_anew() -> None:
                 await channel.wait_for_state_change(grpc.ChannelConnectivity.READY)
             assert await asked(to, way_to(found.port), is_shared=True) == b"\x0a\x017"
         assert found.connections == 2
+
+
+@pytest.mark.requirement("EXEC-6")
+async def test_a_connection_that_was_cut_is_not_made_anew_without_asking_where_the_name_leads() -> None:
+    names = Names(["127.0.0.1"], ["169.254.169.254"])
+    async with upstream(server.ok) as found, channels(names) as to:
+        async with to.to(way_to(found.port), is_shared=True) as channel:
+            assert not isinstance(channel, NoAnswer)
+            found.break_off()
+            async with asyncio.timeout(5):
+                await channel.wait_for_state_change(grpc.ChannelConnectivity.READY)
+        assert isinstance(await asked(to, way_to(found.port), is_shared=True), NoAnswer)
+        assert found.connections == 1
+
+
+async def test_a_connection_is_open_for_who_is_on_it_though_another_took_its_place() -> None:
+    async with upstream(server.ok) as found, channels() as to:
+        both = asyncio.Barrier(2)
+
+        async def on_one() -> bytes:
+            async with to.to(way_to(found.port), is_shared=True) as channel:
+                assert not isinstance(channel, NoAnswer)
+                await both.wait()
+                data: bytes = await channel.unary_unary(ACT)(b"")
+                return data
+
+        assert await asyncio.gather(on_one(), on_one()) == [b"", b""]
+        assert found.connections == 2
+        assert await asked(to, way_to(found.port), is_shared=True) == b"\x0a\x017"
+        assert found.connections == 2
+
+
+@pytest.mark.requirement("EXEC-1")
+async def test_a_name_that_is_not_resolved_is_waited_for_within_the_time() -> None:
+    class Hanging(Names):
+        async def resolve(self, host: str, port: int) -> list[str]:
+            await asyncio.Event().wait()
+            return []
+
+    async with channels(Hanging([])) as to, asyncio.timeout(5):
+        assert isinstance(await asked(to, way_to(9, connect_s=0.1)), NoAnswer)
 
 
 @pytest.mark.requirement("EXEC-1")
@@ -127,6 +181,13 @@ async def test_tls_is_with_who_the_name_says_though_the_address_was_chosen_here(
             answer = await asked(to, way_to(found.port, scheme="https"))
             assert isinstance(answer, bytes) is is_right
             assert len(found.received) == is_right
+
+
+async def test_the_authority_is_the_declared_name_and_not_the_address() -> None:
+    async with upstream(server.ok) as found, channels() as to:
+        await asked(to, way_to(found.port))
+    assert f"{NAME}:{found.port}".encode() in found.wired
+    assert b"127.0.0.1" not in found.wired
 
 
 async def test_a_certificate_that_nobody_vouches_for_is_none(tmp_path: Path) -> None:
