@@ -53,7 +53,7 @@ bot = Principal("acme", "bot", PrincipalKind.AGENT, acting_for="alice")
 async def main() -> None:
     """A turn of three calls, then one too many."""
     async with Gate.open(
-        tools=[look_up, save_note], policies=[POLICY], settings=Settings(limits=[*LIMITS.limits, *TOGETHER])
+        tools=[look_up, save_note], policies=[POLICY], settings=Settings(limits=Limits((*LIMITS.limits, *TOGETHER)))
     ) as gate:
         turn = [
             ToolCall("c1", "look_up", {"word": "once"}),
