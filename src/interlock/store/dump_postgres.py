@@ -161,10 +161,7 @@ _CALL: Final = frozenset(
 )
 _AS_THEY_ARE: Final = ("chains", "owners", "audit", "checkpoints", "versions", "policies", "epoch", "keys", "copy")
 _MADE: Final[Mapping[str, Callable[[Cells], Cells]]] = {
-    **dict.fromkeys(
-        ("chains", "owners", "audit", "checkpoints", "versions", "policies", "epoch", "keys", "copy"),
-        lambda cells: cells,
-    ),
+    **dict.fromkeys(_AS_THEY_ARE, lambda cells: cells),
     "calls": _call,
     "usage": _placed("tenant", "kind", "id", "window_us"),
     "runs": _placed("tenant", "id"),
