@@ -100,7 +100,7 @@ def _responses_told(entry: Entry) -> Iterator[Told]:
 def _anthropic_told(entry: Entry) -> Iterator[Told]:
     for block in entry["content"]:
         content = block.get("content", "")
-        parts = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        parts: Sequence[Entry] = [{"type": "text", "text": content}] if isinstance(content, str) else content
         words = [part["text"] for part in parts if part["type"] == "text"]
         sources = [part["source"] for part in parts if part["type"] == "image"]
         images = tuple(_link(source.get("url"), source.get("media_type"), source.get("data")) for source in sources)
