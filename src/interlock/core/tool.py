@@ -201,7 +201,8 @@ class ToolSpec:
     `facts` names facts of outside sources that policies on this tool read; `secrets` names credentials that only the
     handler is given; `compensate` names the tool that undoes it, and `compensate_arguments` (see `core.compensation`)
     what that one is called with; `locks` are templates over arguments that name what must not be touched at the same
-    time.
+    time. `resource_version` names the argument that says which version of its resource an effect was thought for.
+    `fallback` names a tool that may do instead while this one does not work; a `standby` tool is offered only then.
     """
 
     name: str
@@ -251,6 +252,8 @@ class ToolSpec:
     examples: tuple[Example, ...] = ()
     cache: CacheRule | None = None
     resource_version: str = ""
+    fallback: str = ""
+    standby: bool = False
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
@@ -258,7 +261,13 @@ class ToolSpec:
         return (self.tenant, self.source, self.name, self.version)
 
 
-_LATER: Mapping[str, object] = {"cache": None, "resource_version": "", "compensate_arguments": None}
+_LATER: Mapping[str, object] = {
+    "cache": None,
+    "compensate_arguments": None,
+    "fallback": "",
+    "resource_version": "",
+    "standby": False,
+}
 """Fields that came after the first versions: at these values they are left out, so that older digests stay."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from interlock.core.canonical import Json
@@ -17,7 +17,7 @@ _TUPLES = ("errors", "locks", "depends_on", "secrets", "facts")
 _AS_GIVEN = (
     "name version title description use_when not_for localized output_check output_bytes_max external cancellable "
     "chosen_by risk labels owner business_owner vendor cost timeout_ms retry concurrency approval_floor summary "
-    "promises cache resource_version"
+    "promises cache resource_version standby"
 ).split()
 
 
@@ -49,6 +49,11 @@ def _effect(name: object, options: ToolOptions) -> Effect:
         raise SpecInvalid(f"{name}: effect is read, idempotent_write, write or destructive") from None
 
 
+def _named(tool: Callable[..., object] | str) -> str:
+    """The name of another tool, given itself or by name."""
+    return tool if isinstance(tool, str) else str(getattr(tool, "name", name_of(tool)))
+
+
 def _derived(options: ToolOptions) -> dict[str, Any]:
     """The fields that options say in a shorter form."""
     compensate, evidence = options.get("compensate", ""), options.get("evidence", EvidenceRule())
@@ -63,7 +68,8 @@ def _derived(options: ToolOptions) -> dict[str, Any]:
         "resource": None if resource is None else ResourceRule(*resource, resolved="resolve" in options),
         "reconcile": "reconcile" in options,
         "precondition": "precondition" in options,
-        "compensate": compensate if isinstance(compensate, str) else getattr(compensate, "name", name_of(compensate)),
+        "compensate": _named(compensate),
+        "fallback": _named(options.get("fallback", "")),
         "compensate_arguments": None if undone_with is None else Document.of(json_object(undone_with)),
         "roles": frozenset(options.get("roles", ())),
         "evidence": EvidenceRule(evidence) if isinstance(evidence, EvidenceKind) else evidence,

@@ -76,6 +76,8 @@ class ToolOptions(TypedDict, total=False):
     facts: Sequence[str]
     examples: Mapping[str, Mapping[str, object]]
     cache: CacheRule
+    fallback: Callable[..., object] | str
+    standby: bool
 
 
 _FUNCTIONS = ("resolve", "reconcile", "precondition")
@@ -106,7 +108,7 @@ def _value(value: object, name: str, *, path: str) -> object:
         return _of(value, callable(value), path=path, wanted="a function")
     if name in _DOCUMENTS:
         return _of(value, value is None or isinstance(value, Mapping), path=path, wanted="a JSON Schema, as a mapping")
-    if name == "compensate":
+    if name in ("compensate", "fallback"):
         return _of(value, callable(value) or isinstance(value, str), path=path, wanted="a function or a tool's name")
     if name == "resource":
         pair = typed(value, tuple[str, ...], path=path)

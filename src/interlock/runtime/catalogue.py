@@ -13,6 +13,7 @@ from interlock.core.compensation import wrong_with
 from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import EventKind
 from interlock.core.policy import PolicySource
+from interlock.core.stand_in import offered
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
 from interlock.core.tool_compile import compile_tool
 from interlock.core.typed import from_json
@@ -104,11 +105,16 @@ class Registry:
         return tuple(each for each in versions if each.name == name and each.tenant in (tenant, SHARED))
 
     def visible(self, caller: Caller) -> tuple[Tool, ...]:
-        """The tools to offer this caller: those that policy may let it call and that work at present."""
+        """The tools to offer this caller: those that policy may let it call and that work at present.
+
+        A tool on standby is among them while one that falls back on it does not work.
+        """
         view = self._views.current
         names = frozenset(view.visible(caller))
-        tools = view.catalogue.of(caller.principal.tenant)
-        return tuple(tool for tool in tools if tool.spec.name in names and not self._health.withheld(tool.spec))
+        tools = {tool.spec.name: tool for tool in view.catalogue.of(caller.principal.tenant) if tool.spec.name in names}
+        specs = [tool.spec for tool in tools.values()]
+        working = [spec for spec in specs if not self._health.withheld(spec)]
+        return tuple(tools[spec.name] for spec in offered(specs, working=working))
 
     async def move(
         self, name: str, state: Lifecycle, *, version: str | None = None, by: Principal, reason: str

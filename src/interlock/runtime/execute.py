@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from interlock.core.batch import lock_names
+from interlock.core.catalogue import CLOSED
 from interlock.core.errors import RedactionInvalid
 from interlock.core.frozen import maker
 from interlock.core.operation import Operation
-from interlock.core.outcome import Failed, Outcome
+from interlock.core.outcome import Failed, Outcome, Succeeded
+from interlock.core.policy import Visibility
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
+from interlock.core.stand_in import may_stand_in
 from interlock.ports import Attempt, Claim, Invocation
 from interlock.runtime.attempts import attempt_all, tail_of
 from interlock.runtime.bounded import Overdue, bounded
@@ -22,6 +25,7 @@ from interlock.runtime.faults import report
 from interlock.runtime.health import Health
 from interlock.runtime.leased import Leased, not_held
 from interlock.runtime.locks import Held, Locks
+from interlock.runtime.views import Views
 from interlock.runtime.world import World
 
 make_invocation = maker(Invocation)
@@ -53,10 +57,11 @@ class Flight:
 class Executor:
     """Runs claimed calls. Owns the locks and the health of tools in this process, and what runs on past its time."""
 
-    def __init__(self, world: World, redactor: Redactor, *, late: Late) -> None:
+    def __init__(self, world: World, redactor: Redactor, *, views: Views, late: Late) -> None:
         self._world = world
         self._redactor = redactor
         self._late = late
+        self._views = views
         self._locks = Locks()
         self._tails: set[asyncio.Task[None]] = set()
         self.health = Health(clock=world.clock)
@@ -122,7 +127,8 @@ class Executor:
                 health=self.health,
             )
             tail = attempt.tail
-            return attempt.outcome
+            outcome = attempt.outcome
+            return outcome if isinstance(outcome, Succeeded) else self._with_stand_in(invocation.operation, outcome)
         except asyncio.CancelledError as cancelled:
             tail = tail_of(cancelled)
             raise
@@ -132,6 +138,18 @@ class Executor:
                 self._keep(self._outlast(tail, invocation.operation, claim, flight=flight, held=held))
             elif held is not None:
                 held.release()
+
+    def _with_stand_in(self, operation: Operation, outcome: Outcome) -> Outcome:
+        """Where the tool does not work, names what may do instead: if the caller may see that, and it works."""
+        spec, view = operation.spec, self._views.current
+        if not isinstance(outcome, Failed) or outcome.code is not Code.TOOL_UNAVAILABLE or not spec.fallback:
+            return outcome
+        other = view.catalogue.find(operation.caller.principal.tenant, spec.fallback)
+        if other is None or not may_stand_in(other.spec, spec) or self.health.withheld(other.spec):
+            return outcome
+        if other.state in CLOSED or view.visibility(other, operation.caller) is Visibility.NEVER:
+            return outcome
+        return replace(outcome, message=f"{outcome.message.rstrip('. ')}. {spec.fallback} may do instead.")
 
     def _longest_s(self, invocation: Invocation) -> float:
         """How long its first attempt may take."""

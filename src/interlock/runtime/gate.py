@@ -73,7 +73,7 @@ class Gate:
         self._views = views
         self._records = records
         self._looker = Looker(world, settings, redactor=records.redactor)
-        self._executor = Executor(world, records.redactor, late=self._note_late)
+        self._executor = Executor(world, records.redactor, views=views, late=self._note_late)
         self._ends = Ends(world, settings, views=views, records=records, limits=self._looker.limits)
         self._queues = Queues(world.clock, world.entropy, waiting_max=settings.waiting_max)
         self._settler = Settler(world, records, queues=self._queues)

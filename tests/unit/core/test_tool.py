@@ -83,6 +83,8 @@ GOVERNANCE: Mapping[str, object] = {
     "examples": (Example("one", Document.of({"draft_id": "r1"})),),
     "cache": CacheRule(60),
     "resource_version": "seen",
+    "fallback": "other",
+    "standby": True,
     "handler": Entrypoint("http", "https://example.test", "f2"),
 }
 
