@@ -12,7 +12,7 @@ from interlock.store.postgres_rows import ApprovalRow, place_of
 from interlock.store.postgres_sheet import Needs, Sheet
 from interlock.store.rows import read_approval, read_operation, write_approval, write_operation
 from interlock.store.rules import denied_in_run, is_same_question, still_as_expected
-from interlock.store.seal import Seal
+from interlock.store.seal import Seal, of_approval, of_waiting
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Questioning:
         pending = _same_question(sheet, asked)
         if pending is not None:
             return pending, None
-        context = _context(asked.tenant, asked.id, b"operation")
+        context = of_waiting(asked.tenant, asked.id)
         row = ApprovalRow(
             place_of_approval(asked.tenant, asked.id),
             asked.tenant,
@@ -110,12 +110,12 @@ def read(row: ApprovalRow, *, seal: Seal) -> Approval:
 def read_sealed(row: tuple[str, str, str, bytes], *, seal: Seal) -> Approval:
     """The approval of these columns."""
     tenant, approval_id, state, sealed = row
-    return read_approval(seal.open(sealed, context=_context(tenant, approval_id, b"approval")), state=state)
+    return read_approval(seal.open(sealed, context=of_approval(tenant, approval_id)), state=state)
 
 
 def read_waiting(row: ApprovalRow, *, seal: Seal) -> StoredOperation:
     """The operation that waits for it."""
-    return read_operation(seal.open(row.operation_sealed, context=_context(row.tenant, row.id, b"operation")))
+    return read_operation(seal.open(row.operation_sealed, context=of_waiting(row.tenant, row.id)))
 
 
 def _same_question(sheet: Sheet, asked: Approval) -> Approval | None:
@@ -128,8 +128,4 @@ def _same_question(sheet: Sheet, asked: Approval) -> Approval | None:
 
 
 def _sealed(seal: Seal, approval: Approval) -> bytes:
-    return seal.seal(write_approval(approval), context=_context(approval.tenant, approval.id, b"approval"))
-
-
-def _context(tenant: str, approval_id: str, what: bytes) -> bytes:
-    return b"\x00".join((what, tenant.encode(), approval_id.encode()))
+    return seal.seal(write_approval(approval), context=of_approval(approval.tenant, approval.id))

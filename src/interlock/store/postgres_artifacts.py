@@ -12,7 +12,7 @@ from interlock.store.postgres_rows import place_of
 from interlock.store.postgres_sheet import Sheet
 from interlock.store.postgres_writer import Writer
 from interlock.store.rows import read_labels, write_labels
-from interlock.store.seal import Seal
+from interlock.store.seal import Seal, of_artifact, of_part
 
 FORGOTTEN_AT_ONCE: Final = 64
 """How many parts one transaction forgets."""
@@ -28,7 +28,7 @@ class PostgresArtifacts:
 
     async def append(self, tenant: str, artifact_id: str, *, number: int, data: bytes, at_us: int) -> None:
         """Keep one part; nobody can read it before the artifact is kept."""
-        sealed = self._seal.seal(data, context=_context(tenant, artifact_id, number))
+        sealed = self._seal.seal(data, context=of_part(tenant, artifact_id, number))
         row = (place_of(tenant, artifact_id), number, at_us, sealed)
         await self._writer.write_alone("artifact_part", _Running(("insert_artifact_part", row)))
 
@@ -44,7 +44,7 @@ class PostgresArtifacts:
             artifact.size_bytes,
             write_labels(artifact.labels),
             artifact.at_us,
-            self._seal.seal(artifact.sealed, context=_context(tenant, name, -1)),
+            self._seal.seal(artifact.sealed, context=of_artifact(tenant, name)),
         )
         await self._writer.write_alone("artifact", _Running(("insert_artifact", row)))
 
@@ -55,7 +55,7 @@ class PostgresArtifacts:
         if not rows:
             return None
         operation, tool, principal, media_type, size_bytes, labels, at_us, sealed = rows[0]
-        opened = self._seal.open(sealed, context=_context(tenant, artifact_id, -1))
+        opened = self._seal.open(sealed, context=of_artifact(tenant, artifact_id))
         known = (operation, tool, principal, media_type, size_bytes, read_labels(labels), at_us)
         return Artifact(tenant, artifact_id, *known, opened)
 
@@ -63,7 +63,7 @@ class PostgresArtifacts:
         """One part of a kept one."""
         self._writer.check()
         (rows,) = await self._reader.trip(("select_artifact_part", (place_of(tenant, artifact_id), number)))
-        return self._seal.open(rows[0][0], context=_context(tenant, artifact_id, number)) if rows else None
+        return self._seal.open(rows[0][0], context=of_part(tenant, artifact_id, number)) if rows else None
 
     async def forget(self, before_us: int) -> None:
         """Forget what was kept before then, some parts at a time so that others can write."""
@@ -83,7 +83,3 @@ class _Running:
     async def carry_out(self, line: Line, sheet: Sheet) -> int:
         (changed,) = await line.count(self.step)
         return changed
-
-
-def _context(tenant: str, artifact_id: str, number: int) -> bytes:
-    return f"artifact\x00{tenant}\x00{artifact_id}\x00{number}".encode()

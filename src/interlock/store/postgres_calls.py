@@ -16,10 +16,11 @@ from interlock.core.recovery import NO_LOOKS, Looks
 from interlock.ports import Claim, Entry, Intent, NotClaimed, OpenCall, Settlement
 from interlock.store.books import kept_while_unknown
 from interlock.store.postgres_approvals import place_of_approval, stored_approval, use_approvals
-from interlock.store.postgres_rows import NOBODY, CallRow, context_of, open_call, place_of, write_head
+from interlock.store.postgres_rows import NOBODY, CallRow, open_call, place_of, write_head
 from interlock.store.postgres_sheet import Needs, Sheet
 from interlock.store.rows import write_labels
 from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, settled_state
+from interlock.store.seal import of_call
 
 make_claim = maker(Claim)
 
@@ -119,7 +120,7 @@ def _claimed(sheet: Sheet, intent: Intent) -> CallRow:
         head=write_head(operation),
         holds=intent.reservations,
         labels=None,
-        operation_sealed=sheet.seal.seal(operation.sealed, context=context_of(tenant, operation_id)),
+        operation_sealed=sheet.seal.seal(operation.sealed, context=of_call(tenant, operation_id)),
         observation_sealed=None,
         looks_count=0,
         looks_next_us=0,
@@ -177,7 +178,7 @@ class Settling:
         if state is None:
             return None
         labels, observation = write_labels(settlement.labels), settlement.observation
-        context = context_of(row.tenant, row.id)
+        context = of_call(row.tenant, row.id)
         sealed = None if observation is None else sheet.seal.seal(observation, context=context)
         receipt = sheet.append(settlement.event)
         _let_go(sheet, row, state=state, settlement=settlement)

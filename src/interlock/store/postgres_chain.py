@@ -5,9 +5,9 @@ from __future__ import annotations
 from interlock.core.chain import Record
 from interlock.core.journal import AuditQuery, AuditRecord
 from interlock.store.postgres_line import Line, Row
-from interlock.store.postgres_sheet import context_of_record, place_in_chain
+from interlock.store.postgres_sheet import place_in_chain
 from interlock.store.rows import unframe
-from interlock.store.seal import Seal
+from interlock.store.seal import Seal, of_record
 
 _SEQUENCES = (1 << 40) - 1
 
@@ -27,7 +27,7 @@ async def read_records(line: Line, *, query: AuditQuery, seal: Seal) -> tuple[Au
 
 def _record(row: Row, *, name: str, seal: Seal) -> AuditRecord:
     place, digest, body, tenant, kind, at_us, call, subject, first, sealed = row
-    kept = None if sealed is None else seal.open(sealed, context=context_of_record(place))
+    kept = None if sealed is None else seal.open(sealed, context=of_record(place))
     record = Record(name, place & _SEQUENCES, digest.hex(), body)
     return AuditRecord(record, tenant, kind, at_us, call, subject, unframe(first) + unframe(kept))
 

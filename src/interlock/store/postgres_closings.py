@@ -15,7 +15,7 @@ from interlock.ports import OpenCall
 from interlock.store.postgres_line import Line, Row
 from interlock.store.postgres_rows import place_of
 from interlock.store.postgres_sheet import Sheet
-from interlock.store.seal import Seal
+from interlock.store.seal import Seal, of_closing
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class ProposingClosing:
         (rows,) = await line.trip(("lock_for_closing", (place,)))
         if not rows or rows[0] != (CallState.UNKNOWN, self.call.fence):
             return None
-        context = _context(operation.tenant, operation.id)
+        context = of_closing(operation.tenant, operation.id)
         sealed = sheet.seal.seal(stored_json(spec_to_json(self.closing)), context=context)
         await line.trip(("put_closing", (place, self.call.fence, sealed)))
         return sheet.append(self.event)
@@ -41,8 +41,4 @@ class ProposingClosing:
 def read_closing(row: Row, *, tenant: str, seal: Seal) -> tuple[str, Closing]:
     """A row of `select_closings`: the operation, and what is proposed of it."""
     operation_id, sealed = row
-    return operation_id, from_json(Closing, decode(seal.open(sealed, context=_context(tenant, operation_id))))
-
-
-def _context(tenant: str, operation_id: str) -> bytes:
-    return f"closing\x00{tenant}\x00{operation_id}".encode()
+    return operation_id, from_json(Closing, decode(seal.open(sealed, context=of_closing(tenant, operation_id))))

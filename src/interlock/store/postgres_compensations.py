@@ -9,10 +9,10 @@ from interlock.core.compensation_plan import CompensationPlan, plan_from_bytes, 
 from interlock.ports import EffectCall, Effects, PlanChange
 from interlock.store.postgres_arrays import blobs
 from interlock.store.postgres_line import Line, Row, Step
-from interlock.store.postgres_rows import context_of, open_call, place_of, read_call
+from interlock.store.postgres_rows import open_call, place_of, read_call
 from interlock.store.postgres_sheet import Sheet
 from interlock.store.rules import may_write_plan
-from interlock.store.seal import Seal
+from interlock.store.seal import Seal, of_call, of_plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,14 @@ class PlanWriting:
             if planned:
                 return None
             steps.append(("take_into_plan", (changed.id, taken)))
-        sealed = sheet.seal.seal(plan_to_bytes(changed), context=_context(tenant, changed.id))
+        sealed = sheet.seal.seal(plan_to_bytes(changed), context=of_plan(tenant, changed.id))
         row = (place, tenant, changed.id, changed.state, changed.version, changed.started_us, sealed)
         await line.trip(*steps, ("put_plan", row), *self._restated(sheet.seal))
         return sheet.append(change.event)
 
     def _restated(self, seal: Seal) -> list[Step]:
         tenant, restated = self.change.changed.tenant, self.change.restated
-        sealed = [
-            (place_of(tenant, each), seal.seal(data, context=context_of(tenant, each))) for each, data in restated
-        ]
+        sealed = [(place_of(tenant, each), seal.seal(data, context=of_call(tenant, each))) for each, data in restated]
         return [("restate_call", (data, place)) for place, data in sealed]
 
 
@@ -63,8 +61,4 @@ def read_effect(row: Row, *, seal: Seal) -> EffectCall:
 def read_plan(row: Row, *, seal: Seal) -> CompensationPlan:
     """A row of `select_plan`."""
     tenant, plan_id, sealed = row
-    return plan_from_bytes(seal.open(sealed, context=_context(tenant, plan_id)))
-
-
-def _context(tenant: str, plan_id: str) -> bytes:
-    return f"compensation\x00{tenant}\x00{plan_id}".encode()
+    return plan_from_bytes(seal.open(sealed, context=of_plan(tenant, plan_id)))

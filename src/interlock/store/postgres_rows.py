@@ -14,7 +14,7 @@ from interlock.core.recovery import NO_LOOKS, Looks
 from interlock.ports import OpenCall, StoredOperation
 from interlock.store.postgres_line import Row
 from interlock.store.rows import read_holds
-from interlock.store.seal import Seal
+from interlock.store.seal import Seal, of_call
 
 NOBODY = 0
 """The owner of a call that nobody is at work on; owners count from 1."""
@@ -96,12 +96,7 @@ def open_call(row: CallRow, *, seal: Seal, looks: Looks = NO_LOOKS) -> OpenCall:
 
 def open_sealed(seal: Seal, *, place: tuple[str, str], sealed: bytes | None) -> bytes | None:
     """Retention leaves an empty operation, which was never sealed."""
-    return seal.open(sealed, context=context_of(*place)) if sealed else sealed
-
-
-def context_of(tenant: str, operation_id: str) -> bytes:
-    """What binds sealed bytes to their call."""
-    return f"call\x00{tenant}\x00{operation_id}".encode()
+    return seal.open(sealed, context=of_call(*place)) if sealed else sealed
 
 
 _HEAD = (

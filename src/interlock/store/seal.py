@@ -25,3 +25,50 @@ class NoSeal:
     def open(self, sealed: bytes, *, context: bytes) -> bytes:
         """The same bytes."""
         return sealed
+
+
+# What binds sealed bytes to their row. Bytes move between stores as they are, so it is spelled here for all of them.
+
+
+def of_call(tenant: str, operation_id: str) -> bytes:
+    """The context of a call's operation and observation."""
+    return _context("call", tenant, operation_id)
+
+
+def of_approval(tenant: str, approval_id: str) -> bytes:
+    """The context of a question and its votes."""
+    return _context("approval", tenant, approval_id)
+
+
+def of_waiting(tenant: str, approval_id: str) -> bytes:
+    """The context of the operation that waits for an approval."""
+    return _context("operation", tenant, approval_id)
+
+
+def of_closing(tenant: str, operation_id: str) -> bytes:
+    """The context of what is proposed of an unknown call."""
+    return _context("closing", tenant, operation_id)
+
+
+def of_plan(tenant: str, plan_id: str) -> bytes:
+    """The context of a plan of compensations."""
+    return _context("compensation", tenant, plan_id)
+
+
+def of_part(tenant: str, artifact_id: str, number: int) -> bytes:
+    """The context of one part of a kept result."""
+    return _context("artifact", tenant, artifact_id, str(number))
+
+
+def of_artifact(tenant: str, artifact_id: str) -> bytes:
+    """The context of the operation that a kept result came of."""
+    return of_part(tenant, artifact_id, -1)
+
+
+def of_record(place: int) -> bytes:
+    """The context of the payloads beside an audit record."""
+    return b"audit\x00%d" % place
+
+
+def _context(*parts: str) -> bytes:
+    return "\x00".join(parts).encode()

@@ -8,6 +8,7 @@ from interlock.core.labels import NO_LABELS
 from interlock.ports import ApprovalChange, Asking, StoredOperation
 from interlock.store.rows import read_approval, read_operation, write_approval, write_operation
 from interlock.store.rules import denied_in_run, is_same_question, still_as_expected
+from interlock.store.seal import of_approval, of_waiting
 from interlock.store.sqlite_db import Db, Row
 from interlock.store.sqlite_desk import Desk, Place
 
@@ -58,7 +59,7 @@ def with_operation(db: Db, *, place: Place) -> tuple[Approval, StoredOperation] 
     row = db.one("select_approval", *place)
     if row is None:
         return None
-    operation = db.seal.open(row[4], context=_context(*place, b"operation"))
+    operation = db.seal.open(row[4], context=of_waiting(*place))
     return _approval(db, row[:4]), read_operation(operation)
 
 
@@ -75,7 +76,7 @@ def _same_question(db: Db, asked: Approval) -> Approval | None:
 
 
 def _insert(db: Db, approval: Approval, *, operation: StoredOperation) -> None:
-    context = _context(approval.tenant, approval.id, b"operation")
+    context = of_waiting(approval.tenant, approval.id)
     db.run(
         "insert_approval",
         approval.tenant,
@@ -89,13 +90,9 @@ def _insert(db: Db, approval: Approval, *, operation: StoredOperation) -> None:
 
 
 def _sealed(db: Db, approval: Approval) -> bytes:
-    return db.seal.seal(write_approval(approval), context=_context(approval.tenant, approval.id, b"approval"))
+    return db.seal.seal(write_approval(approval), context=of_approval(approval.tenant, approval.id))
 
 
 def _approval(db: Db, row: Row) -> Approval:
     tenant, approval_id, state, sealed = row
-    return read_approval(db.seal.open(sealed, context=_context(tenant, approval_id, b"approval")), state=state)
-
-
-def _context(tenant: str, approval_id: str, what: bytes) -> bytes:
-    return b"\x00".join((what, tenant.encode(), approval_id.encode()))
+    return read_approval(db.seal.open(sealed, context=of_approval(tenant, approval_id)), state=state)

@@ -7,6 +7,7 @@ from typing import Final
 
 from interlock.core.artifact import Artifact
 from interlock.store.rows import read_labels, write_labels
+from interlock.store.seal import of_artifact, of_part
 from interlock.store.sqlite_db import Db
 from interlock.store.writer import Writer
 
@@ -24,7 +25,7 @@ class SqliteArtifacts:
 
     async def append(self, tenant: str, artifact_id: str, *, number: int, data: bytes, at_us: int) -> None:
         """Keep one part; nobody can read it before the artifact is kept."""
-        sealed = self._db.seal.seal(data, context=_context(tenant, artifact_id, number))
+        sealed = self._db.seal.seal(data, context=of_part(tenant, artifact_id, number))
         run = partial(self._db.run, "insert_artifact_part", tenant, artifact_id, number, at_us, sealed)
         await self._writer.write("artifact_part", run=run)
 
@@ -43,7 +44,7 @@ class SqliteArtifacts:
             artifact.size_bytes,
             write_labels(artifact.labels),
             artifact.at_us,
-            self._db.seal.seal(artifact.sealed, context=_context(tenant, name, -1)),
+            self._db.seal.seal(artifact.sealed, context=of_artifact(tenant, name)),
         )
         await self._writer.write("artifact", run=run)
 
@@ -54,7 +55,7 @@ class SqliteArtifacts:
         if row is None:
             return None
         operation, tool, principal, media_type, size_bytes, labels, at_us, sealed = row
-        opened = self._reader.seal.open(sealed, context=_context(tenant, artifact_id, -1))
+        opened = self._reader.seal.open(sealed, context=of_artifact(tenant, artifact_id))
         known = (operation, tool, principal, media_type, size_bytes, read_labels(labels), at_us)
         return Artifact(tenant, artifact_id, *known, opened)
 
@@ -62,7 +63,7 @@ class SqliteArtifacts:
         """One part of a kept one."""
         self._writer.check()
         row = self._reader.one("select_artifact_part", tenant, artifact_id, number)
-        return None if row is None else self._reader.seal.open(row[0], context=_context(tenant, artifact_id, number))
+        return None if row is None else self._reader.seal.open(row[0], context=of_part(tenant, artifact_id, number))
 
     async def forget(self, before_us: int) -> None:
         """Forget what was kept before then, some parts at a time so that others can write."""
@@ -77,7 +78,3 @@ class SqliteArtifacts:
         gone = self._db.changes()
         self._db.connection.execute("PRAGMA secure_delete = OFF")
         return gone == FORGOTTEN_AT_ONCE
-
-
-def _context(tenant: str, artifact_id: str, number: int) -> bytes:
-    return f"artifact\x00{tenant}\x00{artifact_id}\x00{number}".encode()

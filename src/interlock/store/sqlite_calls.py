@@ -21,6 +21,7 @@ from interlock.store.books import kept_while_unknown
 from interlock.store.locks import Presence
 from interlock.store.rows import read_holds, read_labels, write_holds, write_labels
 from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, settled_state
+from interlock.store.seal import of_call
 from interlock.store.sqlite_approvals import stored_approval, use_approvals
 from interlock.store.sqlite_books import stored_run, stored_usage
 from interlock.store.sqlite_db import Db
@@ -193,7 +194,7 @@ def _insert(desk: Desk, *, intent: Intent, settled: _Settled | None) -> None:
         operation.repeatable,
         write_holds(intent.reservations) if settled is None else None,
         None if settled is None else write_labels(settled.labels),
-        desk.db.seal.seal(operation.sealed, context=_context(operation.tenant, operation.id)),
+        desk.db.seal.seal(operation.sealed, context=of_call(operation.tenant, operation.id)),
         None if settled is None else seal_up(desk.db, place=(operation.tenant, operation.id), data=settled.observation),
     )
 
@@ -306,13 +307,9 @@ def prior(db: Db, *, look: Look, presence: Presence) -> Prior | None:
 
 def seal_up(db: Db, *, place: Place, data: bytes | None) -> bytes | None:
     """What a row of this call keeps sealed."""
-    return None if data is None else db.seal.seal(data, context=_context(*place))
+    return None if data is None else db.seal.seal(data, context=of_call(*place))
 
 
 def open_sealed(db: Db, *, place: Place, sealed: bytes | None) -> bytes | None:
     """Retention leaves an empty operation, which was never sealed."""
-    return db.seal.open(sealed, context=_context(*place)) if sealed else sealed
-
-
-def _context(tenant: str, operation_id: str) -> bytes:
-    return f"call\x00{tenant}\x00{operation_id}".encode()
+    return db.seal.open(sealed, context=of_call(*place)) if sealed else sealed

@@ -10,6 +10,7 @@ from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
 from interlock.core.frozen import maker
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord, Event
 from interlock.store.rows import frame, read_checkpoint, unframe, write_checkpoint
+from interlock.store.seal import of_record
 from interlock.store.sqlite_db import Db, Row
 
 make_receipt = maker(Receipt)
@@ -41,7 +42,7 @@ class SqliteChain:
         digest = link(self._digest, body=body)
         place = place_of(self.id, sequence=sequence)
         first, kept = _split(event)
-        sealed = None if kept is None else self._db.seal.seal(kept, context=_context(place))
+        sealed = None if kept is None else self._db.seal.seal(kept, context=of_record(place))
         self._db.run(
             "insert_record",
             place,
@@ -133,7 +134,7 @@ def _record(db: Db, *, name: str, row: Row) -> AuditRecord:
     record = make_record(name, place & _LAST, digest.hex(), body)
     payloads = unframe(first)
     if sealed is not None:
-        payloads += unframe(db.seal.open(sealed, context=_context(place)))
+        payloads += unframe(db.seal.open(sealed, context=of_record(place)))
     return make_audit_record(record, tenant, kind, at_us, call, subject, payloads)
 
 
@@ -162,7 +163,3 @@ def _start(name: str, *, after: tuple[str, int] | None) -> int | None:
     if after is None or name > after[0]:
         return 0
     return after[1] if name == after[0] else None
-
-
-def _context(place: int) -> bytes:
-    return b"audit\x00%d" % place

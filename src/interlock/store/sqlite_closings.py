@@ -12,6 +12,7 @@ from interlock.core.recovery import Closing
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 from interlock.ports import OpenCall
+from interlock.store.seal import of_closing
 from interlock.store.sqlite_db import Db
 from interlock.store.sqlite_desk import Desk
 
@@ -19,7 +20,7 @@ from interlock.store.sqlite_desk import Desk
 def closings(db: Db, *, tenant: str) -> Mapping[str, Closing]:
     """What is proposed of a tenant's unknown calls, by operation id."""
     return {
-        operation_id: from_json(Closing, decode(db.seal.open(sealed, context=_context(tenant, operation_id))))
+        operation_id: from_json(Closing, decode(db.seal.open(sealed, context=of_closing(tenant, operation_id))))
         for operation_id, sealed in db.all("select_closings", tenant)
     }
 
@@ -30,10 +31,6 @@ def propose(desk: Desk, *, call: OpenCall, closing: Closing, event: Event) -> Re
     row = desk.db.one("select_open_claim", *place)
     if row is None or row[:2] != (CallState.UNKNOWN, call.fence):
         return None
-    sealed = desk.db.seal.seal(stored_json(spec_to_json(closing)), context=_context(*place))
+    sealed = desk.db.seal.seal(stored_json(spec_to_json(closing)), context=of_closing(*place))
     desk.db.run("put_closing", *place, call.fence, sealed)
     return desk.chain.append(event)
-
-
-def _context(tenant: str, operation_id: str) -> bytes:
-    return f"closing\x00{tenant}\x00{operation_id}".encode()

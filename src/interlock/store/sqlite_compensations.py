@@ -9,6 +9,7 @@ from interlock.core.compensation_plan import CompensationPlan, plan_from_bytes, 
 from interlock.ports import EffectCall, Effects, PlanChange
 from interlock.store.locks import Presence
 from interlock.store.rules import may_write_plan
+from interlock.store.seal import of_plan
 from interlock.store.sqlite_calls import seal_up
 from interlock.store.sqlite_db import Db, Row
 from interlock.store.sqlite_desk import Desk
@@ -45,7 +46,7 @@ def write(desk: Desk, *, change: PlanChange) -> Receipt | None:
         if any(db.one("select_planned", tenant, each) is not None for each in operations):
             return None
         db.run_each("take_into_plan", rows=[(tenant, each, changed.id) for each in operations])
-    sealed = db.seal.seal(plan_to_bytes(changed), context=_context(tenant, changed.id))
+    sealed = db.seal.seal(plan_to_bytes(changed), context=of_plan(tenant, changed.id))
     db.run("put_plan", tenant, changed.id, changed.state, changed.version, changed.started_us, sealed)
     for operation_id, observation in change.restated:
         place = (tenant, operation_id)
@@ -72,8 +73,4 @@ def _effect(db: Db, place: tuple[str, str], *, presence: Presence) -> EffectCall
 
 def _read(db: Db, row: Row) -> CompensationPlan:
     tenant, plan_id, sealed = row
-    return plan_from_bytes(db.seal.open(sealed, context=_context(tenant, plan_id)))
-
-
-def _context(tenant: str, plan_id: str) -> bytes:
-    return f"compensation\x00{tenant}\x00{plan_id}".encode()
+    return plan_from_bytes(db.seal.open(sealed, context=of_plan(tenant, plan_id)))
