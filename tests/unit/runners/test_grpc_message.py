@@ -167,3 +167,24 @@ def test_an_any_is_shown_as_what_it_holds_or_as_bytes() -> None:
 def test_bytes_that_are_no_message_are_unreadable(data: bytes) -> None:
     with pytest.raises(Unreadable):
         MESSAGES.read("a.A", data)
+
+
+def alone(file: FileDescriptorProto) -> Messages:
+    return Messages(base64.b64encode(FileDescriptorSet(file=[file]).SerializeToString()).decode())
+
+
+def test_two_of_what_may_be_one_are_no_message_though_each_is() -> None:
+    file = file_of("b.proto", "b", {"B": [("x", 1, F.TYPE_STRING), ("y", 2, F.TYPE_STRING)]})
+    file.message_type[0].oneof_decl.add(name="which")
+    for each in file.message_type[0].field:
+        each.oneof_index = 0
+    assert alone(file).write("b.B", {"y": "1"}) == b"\x12\x011"
+    assert alone(file).write("b.B", {"x": "1", "y": "1"}) == Unbuildable("together they are no message of its kind")
+
+
+def test_a_field_that_proto2_requires_is_there_or_nothing_is_written() -> None:
+    file = file_of("b.proto", "b", {"B": [("x", 1, F.TYPE_STRING), ("y", 2, F.TYPE_STRING)]})
+    file.syntax = "proto2"
+    file.message_type[0].field[0].label = F.LABEL_REQUIRED
+    assert isinstance(alone(file).write("b.B", {"y": "1"}), Unbuildable)
+    assert alone(file).write("b.B", {"x": "1"}) == b"\x0a\x011"
