@@ -120,14 +120,12 @@ class Line:
         """Hand all of it over; for each result that will come the query that it prepares, if it does."""
         pgconn, self._results = self._pgconn, []
         coming: list[str | None] = []
-        for name, values in steps:
-            text, order = _PLAIN[name]
+        # All of it before any of it is on its way: one value that cannot travel must leave no half a trip behind.
+        for name, sent in [(name, _values(name, values)) for name, values in steps]:
             if name not in self._prepared and name not in coming:
-                pgconn.send_prepare(name.encode(), text)
+                pgconn.send_prepare(name.encode(), _PLAIN[name][0])
                 coming.append(name)
             coming.append(None)
-            given = values if isinstance(values, tuple) else [values[each] for each in order]
-            sent = [_sent(value) for value in given]
             pgconn.send_query_prepared(name.encode(), [value for value, _ in sent], [form for _, form in sent], 1)
         pgconn.pipeline_sync()
         if pgconn.flush():
@@ -201,6 +199,12 @@ def read_rows(result: PGresult) -> list[Row]:
         tuple([None if (cell := value(row, column)) is None else read(cell) for column, read in enumerate(reads)])
         for row in range(result.ntuples)
     ]
+
+
+def _values(name: str, values: Values) -> list[tuple[bytes | None, int]]:
+    """A query's values as they travel, in its order."""
+    given = values if isinstance(values, tuple) else [values[each] for each in _PLAIN[name][1]]
+    return [_sent(value) for value in given]
 
 
 def _sent(value: object) -> tuple[bytes | None, int]:

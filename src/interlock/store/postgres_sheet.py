@@ -184,7 +184,8 @@ class Sheet:
             self.fence_floor = floor
         for row in rows.get("select_calls", ()):
             call = read_call(row)
-            self.calls.setdefault(call.place, call)
+            # This process's own claim may be here already, without what settling it needs not: others need that.
+            self.calls.setdefault(call.place, call).operation_sealed = call.operation_sealed
             if call.holds_key and call.key_place is not None:
                 self.holders.setdefault(call.key_place, self.calls[call.place])
         for row in rows.get("lock_approvals", ()):

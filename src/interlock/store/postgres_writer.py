@@ -83,10 +83,11 @@ class _Waiting:
 
 @dataclass(slots=True)
 class _Sent:
-    """A batch of which a commit was sent and not answered."""
+    """A batch of which a commit was sent and not answered. `is_written`: the server has said since that it is."""
 
     sheet: Sheet
     results: list[object]
+    is_written: bool = False
 
 
 class Writer:
@@ -183,6 +184,7 @@ class Writer:
         except StoreError as fault:
             return [fault] * len(batch)
         except (psycopg.Error, UnicodeEncodeError, ArithmeticError, struct.error) as fault:
+            await self._roll_back()
             if len(batch) > 1:
                 # One of them cannot be written, whatever it is; the others can.
                 return [(await self._answers([each]))[0] for each in batch]
@@ -211,8 +213,7 @@ class Writer:
                 races += 1
                 if races == TRIES_MAX:
                     raise StoreError("other processes kept changing the same rows; try again") from race
-                self._sent = None
-                await self._roll_back()
+                await self._refused()
             except psycopg.Error as fault:
                 await self._understand(fault)
                 if time.monotonic() + pause_s > until_s:
@@ -234,13 +235,18 @@ class Writer:
         """Raises what trying again cannot mend."""
         if self._line is None or self._line.is_broken:
             return
-        # The server has answered: whatever was sent is not written.
-        self._sent = None
-        await self._roll_back()
+        is_known = not self._unsure
+        await self._refused()
         if fault.sqlstate in (_LEASE_LOST, _BATCH_PASSED):
             self._unsure = True
-        elif not isinstance(fault, psycopg.OperationalError | psycopg.InternalError):
+        elif is_known and not isinstance(fault, psycopg.OperationalError | psycopg.InternalError):
             raise fault
+
+    async def _refused(self) -> None:
+        """The server has answered: what was sent is not written, unless it was asked what had become of that."""
+        if not self._unsure:
+            self._sent = None
+        await self._roll_back()
 
     def _given_up(self, fault: psycopg.Error) -> StoreError:
         sent, self._sent = self._sent, None
@@ -269,16 +275,25 @@ class Writer:
     async def _find_out(self, line: Line) -> None:
         """Whether the batch that was sent last is written; and be another owner where the lease was lost."""
         desk, sent = self.desk, self._sent
-        (rows,) = await line.trip(("select_batch", (desk.owner,)))
-        number = rows[0][0] if rows else desk.number
-        if sent is not None and number == desk.number + 1:
-            sent.sheet.committed()
-        else:
-            self._sent = None
+        (rows,) = await line.trip(("pass_batch", (desk.owner,)))
+        passed = rows[0][0] - desk.number if rows else 1
+        if sent is not None and not sent.is_written:
+            if not rows:
+                raise self._given_up(psycopg.OperationalError("this process was gone for too long"))
+            # The connection may be lost again before all is found out: what is known by then stays known.
+            sent.is_written = bool(passed % 2)
+            if sent.is_written:
+                sent.sheet.committed()
+                passed -= 1
+            else:
+                self._sent = None
+        # Else something was written that nobody here knows of, and where the chain stands is not known either.
+        is_known = not passed % 2
+        if is_known:
+            desk.number += passed
         (renewed,) = await line.trip(("renew_lease", (self._span_s, desk.owner)))
-        if renewed and number == desk.number:
-            return
-        await self._become_another(line)
+        if not renewed or not is_known:
+            await self._become_another(line)
 
     async def _become_another(self, line: Line) -> None:
         asked_s = time.monotonic()

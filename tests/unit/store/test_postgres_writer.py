@@ -7,12 +7,14 @@ import psycopg
 import pytest
 from anyio.lowlevel import checkpoint
 
+from interlock.core.chain import Receipt
 from interlock.core.effect import CallState
 from interlock.core.errors import StoreClosed, StoreError
 from interlock.core.journal import AuditQuery
+from interlock.core.policy import PolicySource
 from interlock.ports import Claim
 from interlock.store import postgres_writer
-from interlock.store.postgres_line import Row, Step
+from interlock.store.postgres_line import Line, Row, Step
 from interlock.testing.store_contract_shared import claimed, verified
 from interlock.testing.store_values import TENANT, Values
 from tests.postgres import Opens
@@ -103,3 +105,109 @@ async def test_a_closed_store_takes_nothing_more(postgres_stores: Opens) -> None
         await store.append(values.event())
     with pytest.raises(StoreClosed):
         await store.epoch()
+
+
+@pytest.mark.requirement("IDEM-4", "AUD-2")
+@pytest.mark.parametrize("fault", ["cut", "refused"])
+@pytest.mark.parametrize("question", ["pass_batch", "renew_lease"])
+async def test_what_had_become_of_a_write_is_found_out_whatever_comes_in_between(
+    monkeypatch: pytest.MonkeyPatch, postgres_stores: Opens, question: str, fault: str
+) -> None:
+    store, values = await postgres_stores(), Values()
+    await store.append(values.event())
+    trip, lost = Line.trip, list[str]()
+
+    async def cut(line: Line, *steps: Step) -> list[list[Row]]:
+        answer = await trip(line, *steps)
+        names = [name for name, _ in steps]
+        if line is store._writer.lease._line or names[-1] != ["commit", question, ""][len(lost)]:
+            return answer
+        lost.append(names[-1])
+        if names[-1] == question and fault == "refused":
+            raise psycopg.errors.QueryCanceled("canceling statement due to statement timeout")
+        await line.close()
+        raise psycopg.OperationalError("the answer was lost")
+
+    monkeypatch.setattr(Line, "trip", cut)  # the network, which may lose an answer at any time
+    claim = await claimed(store, intent=values.intent("k", limit=5))
+    assert lost == ["commit", question]
+    assert await store.settle(values.settlement(claim)) is not None
+    assert [each.kind for each in await store.records(AuditQuery())] == ["call.claimed", "call.claimed", "call.settled"]
+    await verified(store)
+
+
+@pytest.mark.requirement("IDEM-4", "AUD-2")
+async def test_a_write_that_reaches_the_server_after_it_was_given_up_is_refused(
+    monkeypatch: pytest.MonkeyPatch, postgres_url: str, postgres_stores: Opens
+) -> None:
+    store, values = await postgres_stores(), Values()
+    await store.append(values.event())
+    trip, late = Line.trip, list[Step]()
+    network = await Line.open(postgres_url)
+
+    async def delay(line: Line, *steps: Step) -> list[list[Row]]:
+        if line is network or line is store._writer.lease._line:
+            return await trip(line, *steps)
+        if steps[-1][0] == "commit" and not late:
+            late.extend(steps)
+            await line.close()
+            raise psycopg.OperationalError("the connection was lost")
+        answer = await trip(line, *steps)
+        if steps[-1][0] == "renew_lease":
+            with pytest.raises(psycopg.Error, match="another batch"):
+                await network.trip(*late)
+            await network.roll_back()
+        return answer
+
+    monkeypatch.setattr(Line, "trip", delay)  # the network, in which a packet may be held up
+    assert (await store.append(values.event())).sequence == 2
+    await network.close()
+    assert [each.record.sequence for each in await store.records(AuditQuery())] == [1, 2]
+    await verified(store)
+
+
+async def test_where_nobody_can_be_asked_any_more_what_was_written_nothing_is_written_again(
+    monkeypatch: pytest.MonkeyPatch, postgres_url: str, postgres_stores: Opens
+) -> None:
+    store, values = await postgres_stores(), Values()
+    await store.append(values.event())
+    trip, lost = Line.trip, list[bool]()
+
+    async def cut(line: Line, *steps: Step) -> list[list[Row]]:
+        answer = await trip(line, *steps)
+        if steps[-1][0] != "commit" or lost:
+            return answer
+        lost.append(True)
+        with psycopg.connect(postgres_url, autocommit=True) as admin:
+            admin.execute("DELETE FROM owners")  # as the next process does after a day
+        await line.close()
+        raise psycopg.OperationalError("the answer was lost")
+
+    monkeypatch.setattr(Line, "trip", cut)  # the network, which may lose an answer at any time
+    with pytest.raises(StoreError, match="not known whether this was written"):
+        await store.record(values.entry())
+    assert (await store.append(values.event())).sequence == 3
+    await verified(store)
+
+
+async def test_a_call_is_found_whole_by_who_looks_while_it_is_settled(postgres_stores: Opens) -> None:
+    store, values = await postgres_stores(), Values()
+    claim = await claimed(store, intent=values.intent("k"))
+    _, found = await asyncio.gather(store.settle(values.settlement(claim)), store.find(TENANT, claim.operation_id))
+    assert found is not None
+    assert (found.state, found.operation.sealed) == (CallState.SUCCEEDED, values.operation().sealed)
+
+
+@pytest.mark.parametrize("odd", ["a\x00b", "a\ud800b"])
+async def test_what_cannot_travel_fails_alone_also_where_it_has_a_transaction_for_itself(
+    postgres_stores: Opens, odd: str
+) -> None:
+    store, values = await postgres_stores(), Values()
+    refused = store.save_policies((PolicySource(odd, "permit(principal, action, resource);"),), values.event())
+    answers = await asyncio.gather(
+        store.append(values.event()), refused, store.append(values.event()), return_exceptions=True
+    )
+    assert [isinstance(each, Receipt) for each in answers] == [True, False, True]
+    assert isinstance(answers[1], StoreError | UnicodeEncodeError)
+    assert (await store.append(values.event())).sequence == 3
+    await verified(store)

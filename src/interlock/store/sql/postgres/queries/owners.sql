@@ -36,10 +36,10 @@ RETURNING (SELECT count(*) > 1 FROM owners WHERE until > clock_timestamp())
 -- This process has closed the store in good order; some seconds more belong to work that goes on.
 UPDATE owners SET until = clock_timestamp() + make_interval(secs => %s) WHERE id = %s AND until > clock_timestamp()
 
--- name: select_batch
--- What this owner committed last, and where its chain stands.
-SELECT number, sequence, hash FROM batches JOIN owners ON owners.id = owner JOIN chains ON chains.id = chain
-WHERE owner = %s
+-- name: pass_batch
+-- What this owner committed last, once no batch of it is on its way; one that comes later is refused. Batches count by one
+-- and this counts by two, so that it may be asked again, and whether a batch was committed in between is odd or even.
+UPDATE batches SET number = number + 2 WHERE owner = %s RETURNING number
 
 -- name: wait_for_the_dead
 -- Whoever claimed these calls and has lost its lease has no batch on its way any more.
