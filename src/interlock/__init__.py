@@ -1,6 +1,7 @@
 """Interlock takes the authority to execute back from AI models: a model proposes, the gate decides, and it runs once.
 
-Everything public is here; each name is loaded when it is first used, so importing the package costs little.
+Everything public is here, but for copies of stores (`interlock.copies`) and what tests use (`interlock.testing`). Each
+name is loaded when it is first used, so importing the package costs little.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from interlock.assemble import Gate, Host
     from interlock.core.approval import Approval, ApprovalState
+    from interlock.core.artifact import Match, Page
     from interlock.core.audit_log import Verified
     from interlock.core.budget import Limit, Limits, ScopeKey, ScopeKind, Unit, Usage
     from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
@@ -28,11 +30,16 @@ if TYPE_CHECKING:
     from interlock.core.errors import (
         ActRefused,
         ApprovalUnknown,
+        BackupInvalid,
         InterlockError,
+        KeyInvalid,
+        NotWritten,
         PolicyInvalid,
         SettingsInvalid,
         SpecInvalid,
         StoreError,
+        StoreMoved,
+        StoreNewer,
         ToolFault,
         ToolUnknown,
         VersionExists,
@@ -48,7 +55,7 @@ if TYPE_CHECKING:
     from interlock.core.policy import PolicySource
     from interlock.core.policy_terms import Mode
     from interlock.core.program import SandboxLimits
-    from interlock.core.recovery import Looks, LookUpRule
+    from interlock.core.recovery import Closing, Looks, LookUpRule
     from interlock.core.refusals import Code
     from interlock.core.resource import Resource
     from interlock.core.tool import (
@@ -73,12 +80,14 @@ if TYPE_CHECKING:
     from interlock.declare.http_request import HttpParameter
     from interlock.keys import Keys
     from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Secrets, Signer
+    from interlock.runtime.health import HealthState
     from interlock.runtime.recovery import Recovered
     from interlock.settings import Publish, Settings
 
 _HOMES = {
     "interlock.assemble": ("Gate", "Host"),
     "interlock.core.approval": ("Approval", "ApprovalState"),
+    "interlock.core.artifact": ("Match", "Page"),
     "interlock.core.audit_log": ("Verified",),
     "interlock.core.budget": ("Limit", "Limits", "ScopeKey", "ScopeKind", "Unit", "Usage"),
     "interlock.core.call": ("Caller", "Origin", "Principal", "PrincipalKind", "ToolCall"),
@@ -96,11 +105,16 @@ _HOMES = {
     "interlock.core.errors": (
         "ActRefused",
         "ApprovalUnknown",
+        "BackupInvalid",
         "InterlockError",
+        "KeyInvalid",
+        "NotWritten",
         "PolicyInvalid",
         "SettingsInvalid",
         "SpecInvalid",
         "StoreError",
+        "StoreMoved",
+        "StoreNewer",
         "ToolFault",
         "ToolUnknown",
         "VersionExists",
@@ -116,7 +130,7 @@ _HOMES = {
     "interlock.core.policy": ("PolicySource",),
     "interlock.core.policy_terms": ("Mode",),
     "interlock.core.program": ("SandboxLimits",),
-    "interlock.core.recovery": ("LookUpRule", "Looks"),
+    "interlock.core.recovery": ("Closing", "LookUpRule", "Looks"),
     "interlock.core.refusals": ("Code",),
     "interlock.core.resource": ("Resource",),
     "interlock.core.tool": (
@@ -141,6 +155,7 @@ _HOMES = {
     "interlock.declare.http_request": ("HttpParameter",),
     "interlock.keys": ("Keys",),
     "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
+    "interlock.runtime.health": ("HealthState",),
     "interlock.runtime.recovery": ("Recovered",),
     "interlock.settings": ("Publish", "Settings"),
 }
@@ -157,6 +172,7 @@ __all__ = [
     "Arg",
     "AuditQuery",
     "AuditRecord",
+    "BackupInvalid",
     "Binary",
     "Break",
     "CacheRule",
@@ -164,6 +180,7 @@ __all__ = [
     "Checkpoint",
     "ChosenBy",
     "Clock",
+    "Closing",
     "Code",
     "CompensationPlan",
     "CompensationState",
@@ -188,12 +205,14 @@ __all__ = [
     "GrpcLookUp",
     "GrpcTool",
     "Head",
+    "HealthState",
     "Host",
     "HttpError",
     "HttpLookUp",
     "HttpParameter",
     "HttpTool",
     "InterlockError",
+    "KeyInvalid",
     "Keys",
     "Labels",
     "Lifecycle",
@@ -203,12 +222,15 @@ __all__ = [
     "LookUpRule",
     "Looks",
     "Mark",
+    "Match",
     "Mode",
+    "NotWritten",
     "Observation",
     "OpenCall",
     "Operation",
     "Origin",
     "OutputCheck",
+    "Page",
     "Parameter",
     "ParameterSource",
     "PolicyInvalid",
@@ -233,6 +255,8 @@ __all__ = [
     "SpecInvalid",
     "Status",
     "StoreError",
+    "StoreMoved",
+    "StoreNewer",
     "ToolCall",
     "ToolFault",
     "ToolSpec",
