@@ -1,4 +1,4 @@
-"""The W3C trace context that an HTTP tool is sent: the caller's trace where there is one, else one of the run's own."""
+"""The W3C trace context that HTTP and gRPC tools send: the caller's trace where there is one, else the run's own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tools as a host declares them: of Python functions (`tool`), of programs (`program`), of requests (`http_tool`)."""
+"""Tools as a host declares them: of Python functions (`tool`), of programs (`program`), of requests (`http_tool`).
+
+Calls of gRPC are `grpc_tool` in `interlock.declare.grpc`, which needs an extra.
+"""
 
 from interlock.declare.arg import Arg
 from interlock.declare.decorator import Declared, tool

@@ -1,8 +1,8 @@
 """A store in memory, for tests, for trying things out, and for runs that need no durability.
 
 It holds the same contract as the durable ones and keeps real chain records, bytes in and bytes out. Its methods are
-async but never wait, so on one event loop each is a transaction. Nothing in it is ever forgotten while it lives, and
-nothing of it is left afterwards.
+async but never wait, so on one event loop each is a transaction. A purge empties calls here too, but drops none of
+them; nothing of it is left afterwards.
 """
 
 from __future__ import annotations
