@@ -21,7 +21,7 @@ from interlock.store.postgres_arrays import bigints, blobs, bools, texts
 from interlock.store.postgres_line import Row, Step
 from interlock.store.postgres_rows import ApprovalRow, CallRow, place_of, place_of_scope, read_call
 from interlock.store.rows import frame, read_run, write_holds, write_run
-from interlock.store.seal import Seal
+from interlock.store.seal import Seal, of_record
 
 make_receipt = maker(Receipt)
 
@@ -145,7 +145,7 @@ class Sheet:
         place = place_in_chain(self.desk.chain, sequence=sequence)
         first = frame(payload for payload in event.payloads if payload.name == RECORD)
         kept = frame(payload for payload in event.payloads if payload.name != RECORD)
-        sealed = None if kept is None else self.seal.seal(kept, context=context_of_record(place))
+        sealed = None if kept is None else self.seal.seal(kept, context=of_record(place))
         self._records.append((place, digest, body, event, first, sealed))
         self.sequence, self.digest = sequence, digest
         return make_receipt(self.desk.name, sequence, digest.hex())
@@ -286,11 +286,6 @@ class Sheet:
 def place_in_chain(chain: int, *, sequence: int) -> int:
     """The row of a record."""
     return chain << _PLACE_BITS | sequence
-
-
-def context_of_record(place: int) -> bytes:
-    """What binds sealed bytes to their record."""
-    return b"audit\x00%d" % place
 
 
 def _lock_of(place: bytes) -> int:
