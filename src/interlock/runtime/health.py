@@ -45,8 +45,8 @@ class Notice:
 class Health:
     """Kept in memory: another process finds out for itself.
 
-    All versions of a tool share a breaker, and all HTTP and gRPC tools of a tenant beside it that of their origin: where
-    one has found that it does not answer, the others need not.
+    All versions of a tool share a breaker, and all HTTP and gRPC tools of a tenant beside it that of their origin:
+    where one has found that it does not answer, the others need not.
     """
 
     def __init__(self, *, clock: Clock, rule: BreakerRule | None = None) -> None:
