@@ -59,7 +59,7 @@ async def main() -> None:
         seen = await gate.call(ToolCall("c1", "pay", {"invoice": "i1", "amount": 20_000}), principal=alice, run="run-1")
         assert seen.status is Status.WAITING
         approval_id = seen.approval_id or ""
-        for waiting in await gate.approvals.list(bob, ApprovalState.PENDING):
+        for waiting in await gate.approvals.list(by=bob, state=ApprovalState.PENDING):
             print(waiting.id == approval_id, waiting.summary)
 
         assert not granted(await gate.approvals.approve(approval_id, by=alice))  # no treasurer

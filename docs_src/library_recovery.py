@@ -62,12 +62,12 @@ async def go_on(store: Path) -> None:
 
         lost = await gate.call(ToolCall("c2", "send_letter", {"to": "bob"}), principal=alice, task="write")
         assert lost.status is Status.UNKNOWN  # never "failed": it may have been sent
-        for call in await gate.recovery.unknown(olga):
+        for call in await gate.recovery.unknown(by=olga):
             closed = await gate.recovery.close(
                 call.operation.id, by=olga, happened=True, evidence="bob has it, he says on the telephone"
             )
             assert not isinstance(closed, Deny), closed.message
-        assert await gate.recovery.unknown(olga) == ()
+        assert await gate.recovery.unknown(by=olga) == ()
 
 
 def main() -> None:

@@ -65,7 +65,7 @@ async def resume(session: Session, approval: Approval) -> Observation | None:
 
     None: it was declined.
     """
-    current = await session.gate.approvals.show(approval.id, BOB)
+    current = await session.gate.approvals.show(approval.id, by=BOB)
     if current is not None and current.state is ApprovalState.DENIED:
         why = (
             "That is final for this operation in this task. To start afresh, ask another --question, "

@@ -92,7 +92,7 @@ class Session:
 
     async def latest_approval(self) -> Approval | None:
         """The question that this task put to people last, whichever start of the program put it."""
-        approvals = [each for each in await self.gate.approvals.list(BOB) if each.task == self.task]
+        approvals = [each for each in await self.gate.approvals.list(by=BOB) if each.task == self.task]
         return approvals[-1] if approvals else None
 
 

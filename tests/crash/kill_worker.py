@@ -125,11 +125,11 @@ class Life:
         """Something that people have to approve, which several of them then resume at once."""
         seen = await self._propose("remove")
         self._hear(seen)
-        waiting = await self._gate.approvals.list(ALICE, ApprovalState.PENDING)
+        waiting = await self._gate.approvals.list(by=ALICE, state=ApprovalState.PENDING)
         for approval in waiting[:3]:
             votes = [self._gate.approvals.approve(approval.id, by=each) for each in APPROVERS]
             await asyncio.gather(*votes)
-        granted = await self._gate.approvals.list(ALICE, ApprovalState.GRANTED)
+        granted = await self._gate.approvals.list(by=ALICE, state=ApprovalState.GRANTED)
         for approval in granted[:3]:
             resumes = [self._gate.approvals.resume(approval.id, by=APPROVERS[0]) for _ in range(3)]
             for told in await asyncio.gather(*resumes):

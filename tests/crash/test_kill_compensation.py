@@ -31,11 +31,11 @@ async def ends_right(folder: Path, *, kill_at: int) -> bool:
     judge = Judge(folder / "judge.db")
     Stage.world = PlainWorld(judge, Points(None))
     async with opened(folder) as (gate, store):
-        plans = await gate.compensations.list(ALICE)
+        plans = await gate.compensations.list(by=ALICE)
         assert {plan.state for plan in plans} <= {CompensationState.COMPENSATED}, f"killed at {kill_at}"
         if any(plan.steps for plan in plans) or judge.things("place"):
             assert (await undo(gate)).state is CompensationState.COMPENSATED
-        assert len(await gate.compensations.list(ALICE)) <= 1
+        assert len(await gate.compensations.list(by=ALICE)) <= 1
         assert not isinstance(await gate.audit.verify(), Break)
         assert await store.open_calls() == ()
     placed = judge.things("place")

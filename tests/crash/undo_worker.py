@@ -65,7 +65,7 @@ async def main(folder: Path, *, kill_at: int | None) -> None:
     points, judge = Points(kill_at), Judge(folder / "judge.db")
     Stage.world = PlainWorld(judge, points)
     async with opened(folder, on_commit=lambda _when, _names: points.passes()) as (gate, _):
-        if not await gate.compensations.list(ALICE):
+        if not await gate.compensations.list(by=ALICE):
             for index, thing in enumerate(THINGS):
                 await gate.call(ToolCall(f"c{index}", "place", {"name": thing}), principal=ALICE, task="task")
         await undo(gate)

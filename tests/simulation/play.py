@@ -166,7 +166,7 @@ class Stretch:
         """Those to act on, after some patience: people decide once they are asked, and resume once it is granted."""
         found: list[Approval] = []
         for _ in range(PATIENCE):
-            found = list(await gate.approvals.list(ALICE))
+            found = list(await gate.approvals.list(by=ALICE))
             ready = [each for each in found if each.state in (ApprovalState.GRANTED, ApprovalState.USED)]
             if ready or (found and not granted):
                 return ready if granted else found

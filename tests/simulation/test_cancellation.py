@@ -81,7 +81,7 @@ async def call_what_is_permitted_elsewhere(cut: Cut, gate: Gate, *, step: int) -
 
 async def resume_it(cut: Cut, gate: Gate, *, step: int) -> bool:
     await call(gate, "remove")
-    approval = (await gate.approvals.list(ALICE))[0]
+    approval = (await gate.approvals.list(by=ALICE))[0]
     for each in APPROVERS[:2]:
         await gate.approvals.approve(approval.id, by=each)
     return await cut.cut(gate.approvals.resume(approval.id, by=APPROVERS[0]), step=step)

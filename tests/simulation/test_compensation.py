@@ -95,9 +95,9 @@ class Undoing(Stretch):
 async def decide(gate: Gate) -> None:
     """Approve and resume whatever waits, some of it twice at once."""
     for _ in range(len(THINGS)):
-        for approval in await gate.approvals.list(ALICE, ApprovalState.PENDING):
+        for approval in await gate.approvals.list(by=ALICE, state=ApprovalState.PENDING):
             await asyncio.gather(*[gate.approvals.approve(approval.id, by=each) for each in APPROVERS[:2]])
-        granted = await gate.approvals.list(ALICE, ApprovalState.GRANTED)
+        granted = await gate.approvals.list(by=ALICE, state=ApprovalState.GRANTED)
         await asyncio.gather(*[gate.approvals.resume(each.id, by=APPROVERS[0]) for each in granted * 2])
         await gate.recovery.recover()
 

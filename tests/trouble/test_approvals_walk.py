@@ -44,7 +44,7 @@ async def test_what_was_approved_runs_whatever_becomes_of_the_models_object(trou
     async with opened(":memory:", [till.tool], ASKS) as gate:
         approval = await granted(gate, ToolCall("c1", "pay", arguments))
         arguments |= {"to": "thief@example.test", "amount": 1_000}
-        shown = await gate.approvals.show(approval, BOB)
+        shown = await gate.approvals.show(approval, by=BOB)
         assert shown is not None
         assert "amount: 10" in shown.summary
         assert code(await gate.approvals.resume(approval, by=BOB)) == "ok"
@@ -110,7 +110,7 @@ async def test_the_approver_reads_the_whole_of_it(trouble_case: TroubleCase) -> 
     till = Till()
     async with opened(":memory:", [till.tool], ASKS) as gate:
         seen = await gate.call(ToolCall("c1", "pay", {"code": code_text}), principal=ALICE, task="t")
-        shown = await gate.approvals.show(str(seen.approval_id), BOB)
+        shown = await gate.approvals.show(str(seen.approval_id), by=BOB)
         assert shown is not None
         assert "rmtree('data')" in shown.summary
         assert shown.summary.count("\n") < 15

@@ -110,7 +110,7 @@ async def test_an_undeclared_fault_after_dispatch_is_unknown_and_never_done_agai
         for _ in range(2):
             assert code(await _send(gate, "x")) == "OUTCOME_UNKNOWN"
         assert ran == ["x"]
-        (unknown,) = await gate.recovery.unknown(ALICE)
+        (unknown,) = await gate.recovery.unknown(by=ALICE)
         assert unknown.operation.tool == "send"
         for _ in range(2):
             assert code(await _send(gate, "full")) == "TOOL_ERROR"
@@ -136,7 +136,7 @@ async def test_a_repeat_continues_an_unknown_call_where_the_tool_may_be_repeated
         third = await _send(gate, "x", name="put")
         assert [code(first), code(second), third.replayed] == ["OUTCOME_UNKNOWN", "ok", True]
         assert first.operation_id == second.operation_id
-        assert await gate.recovery.unknown(ALICE) == ()
+        assert await gate.recovery.unknown(by=ALICE) == ()
         assert await used(gate, "calls") == 2
 
 
@@ -176,7 +176,7 @@ async def test_a_repeat_that_never_ran_proves_nothing_of_the_first_try(stopped: 
             free.set()
             await holding
             await settled(gate)
-        assert len(await gate.recovery.unknown(ALICE)) == 1
+        assert len(await gate.recovery.unknown(by=ALICE)) == 1
         assert code(await call("second")) == "IDEMPOTENCY_CONFLICT"
     assert did == ["first"]
 
@@ -203,7 +203,7 @@ async def test_an_unknown_call_that_took_an_approval_is_repeated_with_another(ga
         second = await granted(gate, call)
         done = await gate.approvals.resume(second, by=ALICE)
         assert (code(done), done.operation_id) == ("ok", lost.operation_id)
-        assert await gate.recovery.unknown(ALICE) == ()
+        assert await gate.recovery.unknown(by=ALICE) == ()
         again = await gate.call(call, principal=ALICE, task="t")
         assert (code(again), again.replayed) == ("ok", True)
     assert ran == ["x", "x"]
@@ -226,7 +226,7 @@ async def test_every_repeat_of_an_unknown_call_is_counted_and_paid(limit: Limit,
     async with opened(gate_path, [put], limits=[limit]) as gate:
         ends = [code(await _send(gate, "x", name="put")) for _ in range(4)]
         assert ends == ["OUTCOME_UNKNOWN"] * runs + ["BUDGET_EXHAUSTED"] * (4 - runs)
-        (unknown,) = await gate.recovery.unknown(ALICE)
+        (unknown,) = await gate.recovery.unknown(by=ALICE)
         await gate.recovery.close(unknown.operation.id, by=OPERATOR, happened=True, evidence="it is there")
         assert await used(gate, "cost_micros") == 100 * runs * len(await gate.usage("acme"))
     assert len(ran) == runs

@@ -131,7 +131,7 @@ async def test_a_document_that_says_save_this_instead_changes_nothing(gate_path:
         assert obeyed.approval_id != asked.approval_id
         assert code(await propose.approve(asked)) == "ok"
         assert desk.drafts == {"r1": "Interlocks, in short."}
-        shown = await gate.approvals.show(str(obeyed.approval_id), BOB)
+        shown = await gate.approvals.show(str(obeyed.approval_id), by=BOB)
         assert shown is not None
         assert shown.state.value == "void"
 

@@ -67,7 +67,7 @@ async def act(path: str, *, seal: bytes | None) -> str:
         said += [await gate.call(hopeful, principal=ALICE, run="r1", task="t") for _ in range(2)]
         waiting = await gate.call(ToolCall("c3", "keep", {"name": "a", "text": PLANTED}), principal=ALICE, task="t")
         approval = str(waiting.approval_id)
-        said += [waiting, await gate.approvals.show(approval, BOB)]
+        said += [waiting, await gate.approvals.show(approval, by=BOB)]
         await gate.approvals.approve(approval, by=BOB, note=PLANTED)
         said += [await gate.approvals.resume(approval, by=BOB), await gate.approvals.resume(approval, by=BOB)]
         said += [await records(gate), await gate.usage("acme")]

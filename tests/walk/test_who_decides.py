@@ -33,7 +33,7 @@ async def test_who_acts_for_somebody_else_decides_nothing_neither_for_the_reques
         for decide in (desk.approve, desk.decline, desk.reveal):
             assert code(await decide(approval, by=service_of("bob"))) == "PERMISSION_DENIED"
         assert code(await desk.edit(approval, by=service_of("bob"), arguments="{}")) == "PERMISSION_DENIED"
-        assert state(await desk.show(approval, BOB)) == "pending"
+        assert state(await desk.show(approval, by=BOB)) == "pending"
 
 
 @pytest.mark.requirement("APR-3")
@@ -152,5 +152,5 @@ async def test_asking_again_once_the_resource_has_another_version_is_another_que
         fresh = await granted(gate, call)
         assert fresh != stale
         assert code(await gate.approvals.resume(fresh, by=ALICE)) == "ok"
-        assert state(await gate.approvals.show(stale, BOB)) == "void"
+        assert state(await gate.approvals.show(stale, by=BOB)) == "void"
     assert sent == ["d"]

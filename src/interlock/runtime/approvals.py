@@ -61,14 +61,14 @@ class ApprovalDesk:
         self._world = world
         self._records = records
 
-    async def list(self, by: Principal, state: ApprovalState | None = None) -> tuple[Approval, ...]:
+    async def list(self, *, by: Principal, state: ApprovalState | None = None) -> tuple[Approval, ...]:
         """The approvals that `by` may see, oldest first; those whose time has passed are expired first."""
         for approval in await self._world.approvals.approvals(by.tenant, ApprovalState.PENDING):
             await self._expire(approval)
         found = await self._world.approvals.approvals(by.tenant, state)
         return tuple(each for each in found if may_see(each, by))
 
-    async def show(self, approval_id: str, by: Principal) -> Approval | None:
+    async def show(self, approval_id: str, *, by: Principal) -> Approval | None:
         """One approval, or None where there is none of that id that `by` may see."""
         found = await self._world.approvals.approval(by.tenant, approval_id)
         return None if found is None or not may_see(found[0], by) else await self._expire(found[0])

@@ -132,12 +132,12 @@ class CompensationDesk:
             plan = changed
         return await self._drive(plan)
 
-    async def list(self, by: Principal, state: CompensationState | None = None) -> tuple[CompensationPlan, ...]:
+    async def list(self, *, by: Principal, state: CompensationState | None = None) -> tuple[CompensationPlan, ...]:
         """The plans that `by` may see, oldest first: their own, and all for operators and auditors."""
         found = await self._world.compensations.plans(by.tenant)
         return tuple(each for each in found if _sees(each, by) and state in (None, each.state))
 
-    async def show(self, plan_id: str, by: Principal) -> CompensationPlan | None:
+    async def show(self, plan_id: str, *, by: Principal) -> CompensationPlan | None:
         """One plan, or None where there is none of that id that `by` may see."""
         plan = await self._world.compensations.plan(by.tenant, plan_id)
         return None if plan is None or not _sees(plan, by) else plan
@@ -169,7 +169,7 @@ class CompensationDesk:
         plans = {each.plan for each in effects if each.plan is not None}
         if len(plans) != 1 or not all(each.plan for each in effects):
             return None
-        return await self.show(plans.pop(), by)
+        return await self.show(plans.pop(), by=by)
 
     async def _specs(self, effects: Iterable[EffectCall]) -> Mapping[str, ToolSpec]:
         """The specs under which they were called, whichever versions are in use by now."""

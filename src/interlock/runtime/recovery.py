@@ -155,7 +155,7 @@ class RecoveryDesk:
         if found is not None and (_happened(found.outcome) or not _happened(late)):
             await self._settle(call, _found_out(found, "looked up by its tool once its work had ended"))
 
-    async def unknown(self, by: Principal) -> tuple[OpenCall, ...]:
+    async def unknown(self, *, by: Principal) -> tuple[OpenCall, ...]:
         """The tenant's calls of which it is not known whether they happened, oldest first.
 
         Those whose `looks` are escalated are looked up no more: they wait for a repeat or a person.
@@ -181,7 +181,7 @@ class RecoveryDesk:
         if not happened and not call.orphaned:
             return Deny(Code.CONTENDED, "Work on it goes on, and may still do it; close it once that has ended.")
         closing = Closing(by.id, happened, evidence, self._world.clock.now_us())
-        proposed = (await self.proposed(by)).get(operation_id)
+        proposed = (await self.proposed(by=by)).get(operation_id)
         match weighed(closing, proposed=proposed, people=await self._people(call.operation)):
             case Word.SAME_PERSON:
                 return Deny(Code.PERMISSION_DENIED, f"It takes another person than {by.id}, who proposed it.")
@@ -192,7 +192,7 @@ class RecoveryDesk:
             case other:
                 assert_never(other)
 
-    async def proposed(self, by: Principal) -> Mapping[str, Closing]:
+    async def proposed(self, *, by: Principal) -> Mapping[str, Closing]:
         """What one person says of the tenant's unknown calls, for another to confirm, by operation id."""
         return await self._world.closings.closings(by.tenant)
 

@@ -16,7 +16,7 @@ async def rows_after(home: Path, capsys: pytest.CaptureFixture[str], *, approve:
     """The table after a draft was proposed, and then approved (and what-if proposals made) or declined."""
     async with session_at(home) as session:
         await Conversation(session, model_that_proposes([SEARCHES, saves(1, 2)])).research()
-        (approval,) = await session.gate.approvals.list(BOB)
+        (approval,) = await session.gate.approvals.list(by=BOB)
         if approve:
             await session.gate.approvals.approve(approval.id, by=BOB)
             saved = await resume(session, approval)

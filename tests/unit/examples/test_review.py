@@ -23,13 +23,13 @@ async def decided_at_a_terminal(home: Path, typed: str, monkeypatch: pytest.Monk
     keyboard, terminal = os.openpty()
     async with session_at(home) as session:
         await Conversation(session, model_that_proposes([SEARCHES, saves(1, 2)])).research()
-        (approval,) = await session.gate.approvals.list(BOB)
+        (approval,) = await session.gate.approvals.list(by=BOB)
         with os.fdopen(terminal, encoding="utf-8") as stdin, monkeypatch.context() as patch:
             patch.setattr(sys, "stdin", stdin)
             os.write(keyboard, typed.encode())
             await review(session, approval, reviewer=Reviewer.PROMPT)
         os.close(keyboard)
-        found = await session.gate.approvals.show(approval.id, BOB)
+        found = await session.gate.approvals.show(approval.id, by=BOB)
         assert found is not None
         await resume(session, found) if found.state is not ApprovalState.PENDING else None
         return found.state

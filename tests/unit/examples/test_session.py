@@ -17,7 +17,7 @@ async def test_an_approver_is_shown_the_chosen_passages_in_their_order_and_no_ot
         seen = await Conversation(session, model_that_proposes([SEARCHES, saves(3, 1)])).research()
         assert seen.status is Status.WAITING
         assert len(session.passages) == 3
-        (approval,) = await session.gate.approvals.list(BOB)
+        (approval,) = await session.gate.approvals.list(by=BOB)
     first, second, third = (passage.text for passage in session.passages)
     assert 0 < approval.summary.index(third) < approval.summary.index(first)
     assert second not in approval.summary
@@ -29,7 +29,7 @@ async def test_a_number_that_the_search_did_not_give_is_refused_before_anybody_i
     async with session_at(tmp_path) as session:
         seen = await Conversation(session, model_that_proposes([SEARCHES, saves(1, 5), saves(1, 2)])).research()
         assert seen.status is Status.WAITING
-        assert len(await session.gate.approvals.list(BOB)) == 1
+        assert len(await session.gate.approvals.list(by=BOB)) == 1
     assert f"REFUSED     save_draft: {Code.CONTEXT_MISSING.value}" in capsys.readouterr().out
 
 

@@ -53,7 +53,7 @@ async def test_five_racing_resumes_run_it_once_and_all_hear_of_it(gate_path: str
         seen = await asyncio.gather(*[gate.approvals.resume(approval, by=BOB) for _ in range(5)])
         assert [code(each) for each in seen] == ["ok"] * 5
         assert sorted(each.replayed for each in seen) == [False] + [True] * 4
-        assert state(await gate.approvals.show(approval, BOB)) == "used"
+        assert state(await gate.approvals.show(approval, by=BOB)) == "used"
     assert shelf.saved == [("n1", "hello")]
 
 
@@ -82,7 +82,7 @@ async def test_a_refused_claim_leaves_the_grant_to_be_used_later(gate_path: str)
         approval = await granted(gate)
         await gate.catalogue.move("save", Lifecycle.FROZEN, by=OPERATOR, reason="trouble")
         assert code(await gate.approvals.resume(approval, by=BOB)) == "TOOL_FROZEN"
-        assert state(await gate.approvals.show(approval, BOB)) == "granted"
+        assert state(await gate.approvals.show(approval, by=BOB)) == "granted"
         await gate.catalogue.move("save", Lifecycle.AVAILABLE, by=OPERATOR, reason="mended")
         assert code(await gate.approvals.resume(approval, by=BOB)) == "ok"
 
@@ -95,7 +95,7 @@ async def test_an_approval_is_void_once_the_policies_about_the_tool_have_changed
         await gate.policies.save([PolicySource("test", ASKS.replace("1h", "2h"))], by=OPERATOR)
         seen = await gate.approvals.resume(approval, by=BOB)
         assert (code(seen), shelf.saved) == ("APPROVAL_MISMATCH", [])
-        assert state(await gate.approvals.show(approval, BOB)) == "void"
+        assert state(await gate.approvals.show(approval, by=BOB)) == "void"
         assert await used(gate, "calls") == 1
 
 
@@ -150,7 +150,7 @@ async def test_who_asked_an_agent_and_who_lacks_the_role_may_not_decide(by: Prin
             assert code(await decide(approval, by=by)) == "PERMISSION_DENIED"
         assert code(await gate.approvals.edit(approval, by=by, arguments="{}")) == "PERMISSION_DENIED"
         assert code(await gate.approvals.resume(approval, by=by)) == "APPROVAL_REQUIRED"
-        assert state(await gate.approvals.show(approval, BOB)) == "pending"
+        assert state(await gate.approvals.show(approval, by=BOB)) == "pending"
     assert shelf.saved == []
 
 
@@ -203,7 +203,7 @@ async def test_a_requirement_that_has_grown_asks_again() -> None:
         seen = await gate.approvals.resume(approval, by=BOB)
         assert (code(seen), shelf.saved) == ("APPROVAL_REQUIRED", [])
         assert seen.approval_id != approval
-        again = await gate.approvals.show(str(seen.approval_id), BOB)
+        again = await gate.approvals.show(str(seen.approval_id), by=BOB)
         assert again is not None
         assert (again.replaces, again.requirement.roles) == (approval, frozenset({"approver", "lead"}))
 
@@ -219,8 +219,8 @@ async def test_calls_with_keys_of_their_own_are_two_questions_and_a_claim_voids_
         other = await asked(gate, save(text="other"))
         same = await granted(gate, save(text="this"))
         assert code(await gate.approvals.resume(same, by=BOB)) == "ok"
-        assert state(await gate.approvals.show(other, BOB)) == "void"
-        assert state(await gate.approvals.show(str(seen[0].approval_id), BOB)) == "pending"
+        assert state(await gate.approvals.show(other, by=BOB)) == "void"
+        assert state(await gate.approvals.show(str(seen[0].approval_id), by=BOB)) == "pending"
     assert shelf.saved == [("n1", "this")]
 
 
@@ -246,7 +246,7 @@ async def test_a_grant_expires_at_its_instant(at_s: float, ends: str, gate_path:
         approval = await granted(gate)
         clock.advance(at_s)
         assert code(await gate.approvals.resume(approval, by=BOB)) == ends
-        listed = await gate.approvals.list(BOB, ApprovalState.USED if ends == "ok" else ApprovalState.EXPIRED)
+        listed = await gate.approvals.list(by=BOB, state=ApprovalState.USED if ends == "ok" else ApprovalState.EXPIRED)
         assert [each.id for each in listed] == [approval]
         assert len(await records(gate, "approval.expired")) == (ends != "ok")
 
@@ -257,13 +257,13 @@ async def test_an_edit_is_a_new_operation_with_both_on_record(gate_path: str) ->
     async with opened(gate_path, shelf.tools, ASKS) as gate:
         first = await asked(gate)
         bad = await gate.approvals.edit(first, by=BOB, arguments='{"note":1}')
-        assert (code(bad), state(await gate.approvals.show(first, BOB))) == ("TOOL_ARGUMENT_INVALID", "pending")
+        assert (code(bad), state(await gate.approvals.show(first, by=BOB))) == ("TOOL_ARGUMENT_INVALID", "pending")
         seen = await gate.approvals.edit(first, by=BOB, arguments='{"note":"n1","text":"edited"}')
         assert code(seen) == "APPROVAL_REQUIRED"
         second = str(getattr(seen, "approval_id", ""))
-        found = await gate.approvals.show(second, BOB)
+        found = await gate.approvals.show(second, by=BOB)
         assert found is not None
-        assert (found.replaces, state(await gate.approvals.show(first, BOB))) == (first, "void")
+        assert (found.replaces, state(await gate.approvals.show(first, by=BOB))) == (first, "void")
         assert state(await gate.approvals.approve(second, by=CAROL)) == "granted"
         assert code(await gate.approvals.resume(first, by=BOB)) == "APPROVAL_MISMATCH"
         assert code(await gate.approvals.resume(second, by=BOB)) == "ok"
@@ -292,7 +292,7 @@ async def test_an_approver_sees_all_but_known_secrets_which_are_counted_and_show
     text = "password=not-known \u200bhunter2secret"
     async with opened(":memory:", shelf.tools, ASKS, secrets=("hunter2secret",)) as gate:
         approval = await asked(gate, save(text=text))
-        found = await gate.approvals.show(approval, BOB)
+        found = await gate.approvals.show(approval, by=BOB)
         assert found is not None
         assert "password=not-known" in found.summary
         assert "hunter2secret" not in found.summary
@@ -310,8 +310,8 @@ async def test_an_approval_of_another_tenant_is_not_there() -> None:
     stranger = replace(BOB, tenant="globex")
     async with opened(":memory:", shelf.tools, ASKS) as gate:
         approval = await asked(gate)
-        assert await gate.approvals.show(approval, stranger) is None
-        assert await gate.approvals.list(stranger) == ()
+        assert await gate.approvals.show(approval, by=stranger) is None
+        assert await gate.approvals.list(by=stranger) == ()
         desk = gate.approvals
         for decide in (desk.approve, desk.decline, desk.withdraw, desk.reveal):
             assert await decide(approval, by=stranger) == MISSING

@@ -177,7 +177,7 @@ async def test_a_step_that_another_process_is_at_is_left_to_it_without_a_trace(t
         await begun.wait()
         for _ in range(3):
             await other.recovery.recover()
-        (plan,) = await other.compensations.list(ALICE)
+        (plan,) = await other.compensations.list(by=ALICE)
         assert (plan.state, plan.version) == (CompensationState.RUNNING, 1)
         assert await records(other, "call.refused") == []
         go_on.set()
@@ -192,7 +192,7 @@ async def test_what_no_tool_undoes_is_said_before_and_after_and_passed_over() ->
         await gate.call(ToolCall("p", "post", {"to": "x"}), principal=ALICE, task="t")
         outline = started(await gate.compensations.outline(by=ALICE, task="t"))
         assert [(step.tool, step.state) for step in outline.irreversible] == [("post", UndoState.IRREVERSIBLE)]
-        assert await gate.compensations.list(OPERATOR) == ()
+        assert await gate.compensations.list(by=OPERATOR) == ()
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
         assert states(plan) == ["irreversible", "compensated"]
         await gate.call(ToolCall("p", "post", {"to": "y"}), principal=ALICE, task="u")
@@ -216,7 +216,9 @@ async def test_a_failed_step_stops_the_plan_until_a_person_has_it_tried_again(ga
         assert shop.did == ["cancel o-b"]
         assert (await again(gate, "b")).status == "compensation_failed"
         assert (await again(gate, "a")).status == "compensating"
-        assert [each.id for each in await gate.compensations.list(OPERATOR, CompensationState.FAILED)] == [plan.id]
+        assert [each.id for each in await gate.compensations.list(by=OPERATOR, state=CompensationState.FAILED)] == [
+            plan.id
+        ]
         assert [each["tool"] for each in await records(gate, "compensation.failed")] == ["cancel"]
         shop.cancels = lambda order_id: None
         assert code(await gate.compensations.resume(plan.id, by=BOB)) == "PERMISSION_DENIED"
@@ -259,19 +261,19 @@ async def test_a_step_waits_for_people_and_goes_on_once_it_is_resumed(gate_path:
         await shop.order_all(gate, "a", "b")
         plan = started(await gate.compensations.start(by=ALICE, reason="wrong", task="t"))
         for _ in range(3):
-            (plan,) = await gate.compensations.list(ALICE)
+            (plan,) = await gate.compensations.list(by=ALICE)
             assert (plan.state, states(plan), shop.did) == (CompensationState.WAITING, ["waiting", "pending"], [])
             await gate.recovery.recover()
         assert len(await records(gate, "call.waiting")) == 1
         for number in (1, 2):
-            (plan,) = await gate.compensations.list(ALICE)
+            (plan,) = await gate.compensations.list(by=ALICE)
             waits_for = str(plan.steps[plan.at or 0].approval_id)
             await gate.approvals.approve(waits_for, by=BOB)
             await gate.recovery.recover()
             assert len(shop.did) == number - 1
             assert code(await gate.approvals.resume(waits_for, by=BOB)) == "ok"
             await gate.recovery.recover()
-        (plan,) = await gate.compensations.list(ALICE)
+        (plan,) = await gate.compensations.list(by=ALICE)
         assert plan.state is CompensationState.COMPENSATED
         assert shop.did == ["cancel o-b", "cancel o-a"]
 
@@ -287,7 +289,7 @@ async def test_a_step_that_people_do_not_approve_stops_the_plan(how: str) -> Non
         else:
             clock.advance(3_601)
         await gate.recovery.recover()
-        (plan,) = await gate.compensations.list(ALICE)
+        (plan,) = await gate.compensations.list(by=ALICE)
         assert (plan.state, shop.did) == (CompensationState.FAILED, [])
         assert ("approval" in plan.steps[0].says, plan.steps[0].attempt) == (True, 1)
         assert started(await gate.compensations.resume(plan.id, by=ALICE)).state is CompensationState.WAITING
@@ -313,7 +315,7 @@ async def test_an_effect_of_which_it_is_not_known_whether_it_happened_is_waited_
             operation = plan.steps[0].operation_id
             await gate.recovery.close(operation, by=OPERATOR, happened=happened, evidence="seen")
             await gate.recovery.recover()
-            (plan,) = await gate.compensations.list(ALICE)
+            (plan,) = await gate.compensations.list(by=ALICE)
             assert shop.did == undone
             first = plan.steps[0]
             # Closed by hand there is no result, and without one there is no order to be cancelled.
@@ -348,8 +350,8 @@ async def test_who_may_have_what_undone() -> None:
         assert code(await start(by=ALICE, reason="x", task="none")) == "PRECONDITION_FAILED"
         assert shop.did == []
         plan = started(await start(by=OPERATOR, reason="wrong", task="t"))
-        assert await gate.compensations.show(plan.id, CAROL) is None
-        assert await gate.compensations.list(CAROL) == ()
+        assert await gate.compensations.show(plan.id, by=CAROL) is None
+        assert await gate.compensations.list(by=CAROL) == ()
         assert code(await gate.compensations.resume("none", by=OPERATOR)) == "PRECONDITION_FAILED"
 
 
@@ -388,7 +390,7 @@ async def test_who_approves_is_told_whether_it_can_be_undone() -> None:
     async with opened(":memory:", shop.tools, asks) as gate:
         for index, (name, arguments) in enumerate((("order", {"item": "a"}), ("post", {"to": "x"}))):
             await gate.call(ToolCall(f"c{index}", name, arguments), principal=ALICE, task="t")
-        says = [each.summary for each in await gate.approvals.list(BOB)]
+        says = [each.summary for each in await gate.approvals.list(by=BOB)]
         assert "It can be undone by cancel." in says[0]
         assert "It cannot be undone." in says[1]
 

@@ -39,10 +39,10 @@ async def test_a_process_without_the_tool_leaves_the_step_to_one_that_has_it(tmp
         assert plan.steps[0].says == "The process that has remove has not come to it yet."
         for _ in range(2):
             await without.recovery.recover()
-            (plan,) = await without.compensations.list(OPERATOR)
+            (plan,) = await without.compensations.list(by=OPERATOR)
             assert (plan.state, plan.version) == (CompensationState.WAITING, 2)
     async with opened(path, [remove], None, reap_every_s=0) as having:
-        (plan,) = await having.compensations.list(OPERATOR)
+        (plan,) = await having.compensations.list(by=OPERATOR)
         assert (plan.state, DID) == (CompensationState.COMPENSATED, ["x"])
 
 
@@ -82,8 +82,8 @@ async def test_a_step_ends_whole_though_who_drives_it_is_cancelled(gate_path: st
         assert starting.cancelled()
         go_on.set()
         await settled(gate)
-        (plan,) = await gate.compensations.list(ALICE)
+        (plan,) = await gate.compensations.list(by=ALICE)
         assert [step.state for step in plan.steps] == ["compensated", "pending"]
         await gate.recovery.recover()
-        (plan,) = await gate.compensations.list(ALICE)
+        (plan,) = await gate.compensations.list(by=ALICE)
         assert plan.state is CompensationState.COMPENSATED

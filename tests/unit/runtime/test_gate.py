@@ -33,7 +33,7 @@ async def test_what_a_model_expects_is_recorded_and_shown_to_approvers_and_chang
         hopeful = replace(save(), expectation="it was approved already\nArguments: none")
         seen = await gate.call(hopeful, principal=ALICE, task="t")
         assert (code(seen), shelf.saved) == ("APPROVAL_REQUIRED", [])
-        approval = await gate.approvals.show(str(seen.approval_id), BOB)
+        approval = await gate.approvals.show(str(seen.approval_id), by=BOB)
         assert approval is not None
         assert "The model says it expects: it was approved already⟨new line⟩Arguments: none" in approval.summary
         again = await gate.call(replace(hopeful, expectation=None), principal=ALICE, task="t")

@@ -178,7 +178,7 @@ async def test_before_a_change_is_saved_it_says_which_tools_and_approvals_it_tou
 
 
 async def states(gate: Gate, by: Principal = OPERATOR) -> list[str]:
-    return [each.state.value for each in await gate.approvals.list(by)]
+    return [each.state.value for each in await gate.approvals.list(by=by)]
 
 
 @pytest.mark.requirement("POL-7", "APR-2")

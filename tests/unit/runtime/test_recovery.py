@@ -133,7 +133,7 @@ async def test_a_look_up_that_hangs_leaves_the_call_unknown_and_does_not_hold_up
             code(await gate.call(ToolCall("c1", "send", {"to": "x"}), principal=ALICE, task="t")) == "OUTCOME_UNKNOWN"
         )
     async with opened(path, [send], None) as gate:
-        (unknown,) = await gate.recovery.unknown(ALICE)
+        (unknown,) = await gate.recovery.unknown(by=ALICE)
         assert unknown.operation.tool == "send"
 
 

@@ -64,7 +64,7 @@ async def test_a_tool_is_asked_ever_more_rarely_and_in_the_end_a_person_is(gate_
             asked.append(len(oracle.asked))
             clock.advance(10)
         assert asked == [1, 2, 2, 3, 3, 3]
-        (unknown,) = await gate.recovery.unknown(ALICE)
+        (unknown,) = await gate.recovery.unknown(by=ALICE)
         assert (unknown.looks.count, unknown.looks.escalated) == (3, True)
         (escalated,) = await records(gate, "call.escalated")
         assert (escalated["why"], escalated["looks"]) == ("no look-up could tell", 3)
@@ -176,19 +176,19 @@ async def test_two_people_close_a_call_and_the_record_names_both(gate_path: str,
             for each in (BOB, CAROL):
                 await gate.approvals.approve(seen.approval_id, by=each)
             await gate.approvals.resume(seen.approval_id, by=BOB)
-        (unknown,) = await gate.recovery.unknown(ALICE)
+        (unknown,) = await gate.recovery.unknown(by=ALICE)
         close = partial(gate.recovery.close, unknown.operation.id)
         assert code(await close(by=OPERATOR, happened=True, evidence="in the outbox")) == "APPROVAL_REQUIRED"
         assert code(await close(by=OPERATOR, happened=True, evidence="I am sure")) == "PERMISSION_DENIED"
         assert code(await close(by=otto, happened=False, evidence="not in the inbox")) == "APPROVAL_REQUIRED"
-        assert [each.by for each in (await gate.recovery.proposed(ALICE)).values()] == ["otto"]
-        assert len(await gate.recovery.unknown(ALICE)) == 1
+        assert [each.by for each in (await gate.recovery.proposed(by=ALICE)).values()] == ["otto"]
+        assert len(await gate.recovery.unknown(by=ALICE)) == 1
         assert code(await close(by=OPERATOR, happened=False, evidence="right: not there")) == "CANCELLED"
         assert len(await records(gate, "call.closing_proposed")) == 2
         (closed,) = await records(gate, "call.closed")
         assert (closed["proposed_by"], closed["principal"]) == ("otto", "olga")
         assert (closed["proposed_why"], closed["why"]) == ("not in the inbox", "right: not there")
-        assert await gate.recovery.proposed(ALICE) == {}
+        assert await gate.recovery.proposed(by=ALICE) == {}
 
 
 @pytest.mark.requirement("IDEM-3", "IDEM-4")

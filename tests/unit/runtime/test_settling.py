@@ -110,7 +110,7 @@ async def test_what_comes_late_is_on_record_whatever_it_is(gate_path: str) -> No
         assert code(await _send(gate)) == "OUTCOME_UNKNOWN"
         await asyncio.wait(gate._executor._tails)
         assert [each["code"] for each in await records(gate, "call.late")] == ["OUTPUT_INVALID"]
-        assert [each.orphaned for each in await gate.recovery.unknown(ALICE)] == [True]
+        assert [each.orphaned for each in await gate.recovery.unknown(by=ALICE)] == [True]
 
 
 class Cut(Hostile):
@@ -138,7 +138,7 @@ async def test_work_that_ends_before_its_call_is_settled_is_looked_up_all_the_sa
         await asyncio.wait([call])
         await asyncio.wait(gate._executor._tails)
         assert [each["status"] for each in await records(gate, "call.late")] == ["ok"]
-        assert await gate.recovery.unknown(ALICE) == ()
+        assert await gate.recovery.unknown(by=ALICE) == ()
         assert (await _send(gate)).replayed
 
 

@@ -48,16 +48,16 @@ async def test_an_approval_is_seen_by_whom_it_concerns_and_by_who_reads_the_log(
         service = Principal("acme", "svc", PrincipalKind.SERVICE, BOB.groups, acting_for="dave")
         seeing, blind = (BOT, ALICE, BOB, CAROL, AUDITOR, OPERATOR), (MALLORY, replace(BOT, id="bot2"), service)
         for by in (*seeing, *blind):
-            assert [each.id for each in await gate.approvals.list(by)] == [approval] * (by in seeing)
-            assert (await gate.approvals.show(approval, by) is not None) is (by in seeing)
+            assert [each.id for each in await gate.approvals.list(by=by)] == [approval] * (by in seeing)
+            assert (await gate.approvals.show(approval, by=by) is not None) is (by in seeing)
 
 
 @pytest.mark.requirement("APR-3")
 async def test_what_anybody_may_approve_is_seen_by_every_person_and_by_no_agent() -> None:
     async with opened(":memory:", Shelf().tools, ANYBODY) as gate:
         approval = await asked(gate)
-        assert await gate.approvals.show(approval, MALLORY) is not None
-        assert await gate.approvals.show(approval, replace(MALLORY, kind=PrincipalKind.AGENT)) is None
+        assert await gate.approvals.show(approval, by=MALLORY) is not None
+        assert await gate.approvals.show(approval, by=replace(MALLORY, kind=PrincipalKind.AGENT)) is None
 
 
 @pytest.mark.requirement("IDEM-2", "APR-4")

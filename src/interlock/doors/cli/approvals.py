@@ -33,7 +33,7 @@ async def list_approvals(
     from interlock.doors.cli.session import reading
 
     async with reading() as session:
-        found = await session.gate.approvals.list(session.by, None if all_ else ApprovalState.PENDING)
+        found = await session.gate.approvals.list(by=session.by, state=None if all_ else ApprovalState.PENDING)
     header = ("Approval", "State", "Tool", "Asked by", "Resource", "Takes", "Expires")
     values = [
         (
@@ -56,7 +56,7 @@ async def show(approval_id: Id) -> Answer:
     from interlock.doors.cli.session import reading
 
     async with reading() as session:
-        found = await session.gate.approvals.show(await _whole(approval_id, session), session.by)
+        found = await session.gate.approvals.show(await _whole(approval_id, session), by=session.by)
     return _missing() if found is None else Answer(_document(found), _text(found))
 
 
@@ -74,7 +74,7 @@ async def approve(
 
     async with opened() if run else reading() as session:
         desk = session.gate.approvals
-        found = await desk.show(await _whole(approval_id, session), session.by)
+        found = await desk.show(await _whole(approval_id, session), by=session.by)
         if found is None:
             return _missing()
         note(_text(found))
@@ -151,7 +151,7 @@ async def _whole(given: str, session: Session) -> str:
     """The id of the one approval that is meant, which the beginning of its id names as well."""
     from interlock.doors.cli.session import whole_id
 
-    return whole_id(given, [each.id for each in await session.gate.approvals.list(session.by)])
+    return whole_id(given, [each.id for each in await session.gate.approvals.list(by=session.by)])
 
 
 def _not_confirmed(found: Approval) -> Answer:

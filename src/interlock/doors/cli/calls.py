@@ -41,8 +41,8 @@ async def unknown() -> Answer:
     async with visited() as session:
         # A call whose process died is not unknown before somebody has looked.
         await session.gate.recovery.look()
-        found = await session.gate.recovery.unknown(session.by)
-        proposed = await session.gate.recovery.proposed(session.by)
+        found = await session.gate.recovery.unknown(by=session.by)
+        proposed = await session.gate.recovery.proposed(by=session.by)
     calls = [_document(each) | _said(proposed.get(each.operation.id)) for each in found]
     return Answer({"calls": [*calls]}, _table(found) + _waiting(proposed))
 
@@ -58,7 +58,7 @@ async def look_up(
 
     async with visited() as session:
         desk = session.gate.recovery
-        whole = whole_id(operation_id, [each.operation.id for each in await desk.unknown(session.by)])
+        whole = whole_id(operation_id, [each.operation.id for each in await desk.unknown(by=session.by)])
         seen = await desk.look_up(whole, by=session.by)
     if isinstance(seen, Deny):
         return refusal(seen, next_step=_AFTER_LOOK_UP.get(seen.code, ""))
@@ -87,7 +87,7 @@ async def close(
         )
     async with visited() as session:
         desk = session.gate.recovery
-        whole = whole_id(operation_id, [each.operation.id for each in await desk.unknown(session.by)])
+        whole = whole_id(operation_id, [each.operation.id for each in await desk.unknown(by=session.by)])
         seen = await desk.close(whole, by=session.by, happened=happened, evidence=evidence)
     if isinstance(seen, Deny):
         return refusal(seen, next_step=_AFTER_CLOSE.get(seen.code, ""))
@@ -102,7 +102,7 @@ async def recover() -> Answer:
     async with opened() as session:
         # Opening the store recovers as well, so the counts are of what opening could not yet find out.
         counts = as_document(await session.gate.recovery.recover())
-        found = await session.gate.recovery.unknown(session.by)
+        found = await session.gate.recovery.unknown(by=session.by)
     return Answer({**counts, "calls": [_document(each) for each in found]}, _table(found))
 
 

@@ -94,7 +94,7 @@ async def list_plans(
     from interlock.doors.cli.session import reading
 
     async with reading() as session:
-        found = await session.gate.compensations.list(session.by)
+        found = await session.gate.compensations.list(by=session.by)
     shown = [each for each in found if all_ or each.state is not CompensationState.COMPENSATED]
     header = ("Plan", "State", "Of", "Started by", "Started", "Undone", "Stands at")
     values = [
@@ -113,7 +113,7 @@ async def show(plan_id: Id) -> Answer:
     from interlock.runtime.compensation import MISSING
 
     async with reading() as session:
-        found = await session.gate.compensations.show(await _whole(plan_id, session), session.by)
+        found = await session.gate.compensations.show(await _whole(plan_id, session), by=session.by)
     return _refused(MISSING) if found is None else Answer(_document(found), _text(found))
 
 
@@ -121,7 +121,7 @@ async def _whole(given: str, session: Session) -> str:
     """The id of the one plan that is meant."""
     from interlock.doors.cli.session import whole_id
 
-    return whole_id(given, [each.id for each in await session.gate.compensations.list(session.by)])
+    return whole_id(given, [each.id for each in await session.gate.compensations.list(by=session.by)])
 
 
 def _answer(plan: CompensationPlan) -> Answer:
