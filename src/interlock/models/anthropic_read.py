@@ -15,12 +15,12 @@ from types import MappingProxyType
 from typing import Final
 
 from interlock.models.blocks import (
-    INPUT,
-    PLACES,
     Block,
     BlockDraft,
     Dialect,
     Does,
+    place,
+    sums,
 )
 from interlock.models.blocks_read import BlockReader, read_all, read_body
 from interlock.models.sse import EventCutter, ServerEvent
@@ -96,9 +96,9 @@ class MessageDraft:
     def _take_rare(self, kind: object, chunk: Mapping[str, object], *, name: str) -> None:
         match kind:
             case "content_block_start":
-                self.draft.begin(_block(mapping(chunk.get("content_block"))), index=_place(chunk))
+                self.draft.begin(_block(mapping(chunk.get("content_block"))), index=place(chunk.get("index")))
             case "content_block_stop":
-                self.draft.close(_place(chunk))
+                self.draft.close(place(chunk.get("index")))
             case "message_start":
                 self._restart(mapping(chunk.get("message")))
             case "message_delta":
@@ -136,7 +136,7 @@ class MessageDraft:
         draft.usage = _read_usage(mapping(around.get("usage")), before=draft.usage)
 
     def _take_delta(self, chunk: Mapping[str, object]) -> None:
-        delta, index = mapping(chunk.get("delta")), _place(chunk)
+        delta, index = mapping(chunk.get("delta")), place(chunk.get("index"))
         kind, block = delta.get("type"), self.draft.open_at(index)
         if kind == "text_delta":
             self._take_text(block, index, delta.get("text"))
@@ -154,7 +154,7 @@ class MessageDraft:
 
     def _take_input(self, block: Block | None, piece: object) -> None:
         if block is not None and block.does is not Does.TEXT:
-            block.grow(INPUT, piece)
+            block.grow_input(piece)
         elif piece:
             self.draft.fail("The stream goes on with a call that is not being written.")
 
@@ -191,16 +191,8 @@ def _does(kind: str) -> Does:
     return Does.PROVIDER_CALL if kind.endswith("_tool_use") else Does.OTHER
 
 
-def _place(chunk: Mapping[str, object]) -> object:
-    index = chunk.get("index")
-    return index if isinstance(index, PLACES) else None
-
-
 def _read_usage(usage: Mapping[str, object], *, before: Usage) -> Usage:
-    """Later counts are sums, not additions. Input that was cached is input too; the wire counts it apart."""
+    """Input that was cached is input too; the wire counts it apart."""
     sent, output = count(usage.get("input_tokens")), count(usage.get("output_tokens"))
     cached = sum(count(usage.get(name)) or 0 for name in _CACHE_FIELDS)
-    return Usage(
-        input_tokens=before.input_tokens if sent is None else sent + cached,
-        output_tokens=before.output_tokens if output is None else output,
-    )
+    return sums(before, sent=None if sent is None else sent + cached, received=output)

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from interlock.models.blocks import INPUT, PLACES, Block, BlockDraft, Dialect, Does
+from interlock.models.blocks import INPUT, Block, BlockDraft, Dialect, Does, place, sums
 from interlock.models.blocks_read import BlockReader, read_all, read_body
 from interlock.models.eventstream import EventStreamCutter
 from interlock.models.sse import ServerEvent
 from interlock.models.strict import count, error_of, error_sentence, mapping, mappings, strict_json, text
-from interlock.models.turn import Ended, Turn, Usage
+from interlock.models.turn import Ended, Turn
 
 DIALECT: Final = Dialect(
     id_field="toolUseId",
@@ -94,7 +94,7 @@ class MessageDraft:
             if kind != "contentBlockDelta":
                 self._take(kind, said)
             elif not self.draft.stop:
-                self._take_delta(mapping(said.get("delta")), index=_place(said))
+                self._take_delta(mapping(said.get("delta")), index=place(said.get("contentBlockIndex")))
 
     def _take(self, kind: str, said: Mapping[str, object]) -> None:
         if self.draft.stop and kind.startswith("contentBlock"):
@@ -103,9 +103,9 @@ class MessageDraft:
             case "messageStart":
                 self.draft.restart()
             case "contentBlockStart":
-                self._take_start(mapping(said.get("start")), index=_place(said))
+                self._take_start(mapping(said.get("start")), index=place(said.get("contentBlockIndex")))
             case "contentBlockStop":
-                self.draft.close(_place(said))
+                self.draft.close(place(said.get("contentBlockIndex")))
             case "messageStop":
                 self.draft.take_stop(said.get("stopReason"))
             case "metadata":
@@ -128,8 +128,8 @@ class MessageDraft:
         usage = mapping(around.get("usage"))
         sent, output = count(usage.get("inputTokens")), count(usage.get("outputTokens"))
         cached = sum(count(usage.get(name)) or 0 for name in _CACHE_FIELDS)
-        if usage:
-            self.draft.usage = Usage(None if sent is None else sent + cached, output)
+        total = None if sent is None else sent + cached
+        self.draft.usage = sums(self.draft.usage, sent=total, received=output)
 
     def _take_start(self, start: Mapping[str, object], *, index: object) -> None:
         """A start that says nothing is one of text or reasoning: what it is, its first delta says."""
@@ -152,7 +152,7 @@ class MessageDraft:
 
     def _take_input(self, block: Block | None, piece: object) -> None:
         if block is not None and block.kind == TOOL_USE:
-            block.grow(INPUT, piece)
+            block.grow_input(piece)
         elif piece:
             self.draft.fail("The stream goes on with a call that is not being written.")
 
@@ -205,8 +205,3 @@ def _does(kind: str, body: Mapping[str, object]) -> Does:
     if kind != TOOL_USE:
         return Does.OTHER
     return Does.CALL if body.get("type") in _CLIENT_TYPES else Does.PROVIDER_CALL
-
-
-def _place(said: Mapping[str, object]) -> object:
-    index = said.get("contentBlockIndex")
-    return index if isinstance(index, PLACES) else None

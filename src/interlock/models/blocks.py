@@ -13,12 +13,12 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Final
 
-from interlock.models.strict import free_id, strict_json, text
+from interlock.models.strict import free_id, raw_text, strict_json, text
 from interlock.models.turn import REASON_CHARACTERS_MAX, Ended, Proposed, ProviderCall, Turn, Usage
 
 CALLS_MAX: Final = 128
 INPUT: Final = "input"
-PLACES: Final = (int, str)
+_PLACES: Final = (int, str)
 _FOREIGN: Final = re.compile(r"[^a-zA-Z0-9_-]")
 
 
@@ -49,6 +49,10 @@ class Block:
                 self.grown[name] = [piece]
             else:
                 pieces.append(piece)
+
+    def grow_input(self, piece: object) -> None:
+        """Add a piece of the input. One that is no text is written down as the JSON text of what it is."""
+        self.grow(INPUT, raw_text(piece))
 
     def words(self, name: str) -> str:
         """The whole text of a field."""
@@ -226,6 +230,20 @@ _WHY: Final = {
     Ended.PAUSED: "The provider has more work to do: send the turn back as it is.",
     Ended.MODEL_ERROR: "The model wrote something that is no turn.",
 }
+
+
+def place(index: object) -> str | None:
+    """The place of a block in its turn, whether a server numbers it or spells the number."""
+    return str(index) if isinstance(index, _PLACES) else None
+
+
+def sums(before: Usage, *, sent: int | None, received: int | None) -> Usage:
+    """The usage after a further report. Reports are sums so far: a smaller one says less than is known."""
+    return Usage(_larger(before.input_tokens, sent), _larger(before.output_tokens, received))
+
+
+def _larger(before: int | None, now: int | None) -> int | None:
+    return now if before is None else max(before, now or 0)
 
 
 def reply_ids(wire_ids: list[str]) -> list[str]:

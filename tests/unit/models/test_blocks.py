@@ -2,8 +2,8 @@
 
 import pytest
 
-from interlock.models.blocks import Block, BlockDraft, Dialect, Does, object_of, reply_ids
-from interlock.models.turn import Ended
+from interlock.models.blocks import Block, BlockDraft, Dialect, Does, object_of, place, reply_ids, sendable_name, sums
+from interlock.models.turn import Ended, Usage
 
 DIALECT = Dialect(id_field="id", stops={"call": Ended.CALLS_ALLOWED, "cut": Ended.TRUNCATED}, calling="call")
 
@@ -43,6 +43,24 @@ def test_only_text_makes_a_field_grow() -> None:
     assert block.whole() == {"text": "abc"}
 
 
+def test_input_that_comes_as_a_value_is_never_taken_for_none() -> None:
+    block = Block("tool", Does.CALL, {"input": {}})
+    block.grow_input({"path": "a"})
+    block.grow_input(None)
+    assert block.arguments() == '{"path": "a"}'
+
+
+def test_a_place_is_the_same_whether_numbered_or_spelled() -> None:
+    assert place(1) == place("1") != place(None)
+    assert place([1]) is None
+
+
+def test_a_later_report_of_usage_never_takes_away_what_was_reported() -> None:
+    assert sums(Usage(None, None), sent=5, received=None) == Usage(5, None)
+    assert sums(Usage(5, 1), sent=0, received=9) == Usage(5, 9)
+    assert sums(Usage(5, 1), sent=None, received=None) == Usage(5, 1)
+
+
 @pytest.mark.requirement("LOOP-3")
 def test_a_closed_block_is_not_written_on() -> None:
     draft = BlockDraft(DIALECT)
@@ -79,3 +97,10 @@ def test_the_first_error_counts() -> None:
 
 def test_results_are_never_answered_under_one_id() -> None:
     assert reply_ids(["a", "a", "", "call_2"]) == ["a", "call_1", "call_2_", "call_2"]
+
+
+@pytest.mark.parametrize(
+    ("name", "sent"), [("a-b_C9", "a-b_C9"), ("a.b", "a_b"), ("ab" * 9, "ababab"), ("", "unnamed")]
+)
+def test_a_name_in_a_history_is_one_that_providers_take(name: str, sent: str) -> None:
+    assert sendable_name(name, characters_max=6 if sent != "unnamed" else 64) == sent

@@ -47,6 +47,7 @@ def test_calls_that_nothing_follows_are_answered(after: list[tuple[str, object]]
 def test_results_come_before_anything_else_and_in_the_order_of_their_calls() -> None:
     mixed = sent(("assistant", [CALL_A, CALL_B]), ("user", [TEXT, result("B"), result("A")]))
     assert mixed == [("assistant", [CALL_A, CALL_B]), ("user", [result("A"), result("B"), TEXT])]
+    assert sent(("assistant", [CALL_A]), ("user", [TEXT, result("A")]))[1] == ("user", [result("A"), TEXT])
     assert sent(("assistant", [CALL_A]), ("user", "And now?"))[1] == ("user", [unknown("A"), TEXT])
 
 
