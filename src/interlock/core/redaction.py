@@ -120,6 +120,20 @@ class Redactor:
         redacted = self._walk(mask_named(masked, named) if named else masked, 0)
         return data if redacted is value else canonical(redacted)
 
+    def raw(self, data: bytes) -> bytes:
+        """Bytes that may be no text, with every known secret masked: nothing else can be told in them."""
+        for each in self._known:
+            data = each.pattern.sub(lambda _: _MASK_BYTES, data)
+        return data
+
+    def outside_known(self, text: str, at: int) -> int:
+        """The last place up to `at` where the text can be cut without cutting through a known secret."""
+        data, cut = text.encode("utf-8", "surrogatepass"), len(text[:at].encode("utf-8", "surrogatepass"))
+        found = [match.span() for each in self._known for match in each.pattern.finditer(data)]
+        for start, end in sorted(found, reverse=True):
+            cut = start if start < cut < end else cut
+        return len(data[:cut].decode("utf-8", "surrogatepass"))
+
     def _may_hold_secret(self, value: Json) -> bool:
         try:
             return self._hits(orjson.dumps(value))
@@ -179,8 +193,7 @@ class Redactor:
         return text if redacted is value else json.dumps(redacted, ensure_ascii=False, separators=(",", ":"))
 
     def _plain(self, data: bytes) -> bytes:
-        for each in self._known:
-            data = each.pattern.sub(lambda _: _MASK_BYTES, data)
+        data = self.raw(data)
         for find, confirm in self._expressions.finds:
             data = _mask_matches(data, find, confirm)
         for names in self._expressions.assignments:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import ssl
+from dataclasses import replace
 from functools import partial
 
 from interlock.core.errors import SpecInvalid
 from interlock.core.faults import TIMED_OUT
-from interlock.core.http_answer import Answer, found_of, outcome_of
+from interlock.core.http_answer import Answer, found_of, is_text, outcome_of
 from interlock.core.http_build import Filling, Request, Unbuildable, build
 from interlock.core.http_template import HttpCode, Template
 from interlock.core.http_trace import traceparent
@@ -22,6 +23,7 @@ from interlock.core.outcome import Failed, Outcome
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
+from interlock.core.text import clean
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Clock, Invocation
 from interlock.runners.egress import GuardedNetwork
@@ -87,7 +89,7 @@ class HttpRunner:
             return Attempt(TIMED_OUT if progress.is_sent else _NOT_SENT)
         if isinstance(found, NoAnswer):
             return Attempt(_lost(found, invocation, progress=progress))
-        return Attempt(outcome_of(found, spec=spec, code=code, now_us=self._clock.now_us()))
+        return Attempt(outcome_of(self._safe(found, invocation), spec=spec, code=code, now_us=self._clock.now_us()))
 
     async def precondition(self, invocation: Invocation) -> Failed | None:
         """None: what must hold is the server's to say, in its answer."""
@@ -105,7 +107,9 @@ class HttpRunner:
         if isinstance(request, Unbuildable):
             return None
         found = await self._send(request, invocation, code=code, progress=Progress(), is_look_up=True)
-        return None if isinstance(found, NoAnswer) else found_of(found, spec=invocation.operation.spec, code=code)
+        if isinstance(found, NoAnswer):
+            return None
+        return found_of(self._safe(found, invocation), spec=invocation.operation.spec, code=code)
 
     async def resolve(self, operation: Operation) -> Resource | None:
         """None: an HTTP tool has no resolver."""
@@ -126,6 +130,13 @@ class HttpRunner:
             is_redirected=not is_look_up,
         )
         return await self._exchanges.send(request, terms=terms, progress=progress)
+
+    def _safe(self, answer: Answer, invocation: Invocation) -> Answer:
+        """The answer, redacted where it will be cut: half of what is to be hidden is known by nothing any more."""
+        if answer.is_whole or answer.whole is not None or not is_text(answer.media_type):
+            return answer
+        redactor = self._redactor.with_secrets(invocation.secrets.values())
+        return replace(answer, data=redactor.text(clean(answer.data.decode("utf-8", "replace")).text).encode())
 
     def _spool(self, spools: Spools, invocation: Invocation) -> Spool:
         operation = invocation.operation

@@ -51,11 +51,11 @@ async def read_body(chunks: AsyncIterable[bytes], *, encoding: str, limit: int, 
             if kept is not None:
                 await kept.write(piece, is_over=body.size > limit)
             if body.is_suspect(limit) or (body.size > limit and (kept is None or body.size > KEPT_BYTES_MAX)):
-                return Taken(bytes(taken), is_whole=False)
+                return Taken(bytes(taken) if kept is None or body.size <= limit else kept.shown, is_whole=False)
     except zlib.error:
         return Taken(b"", is_readable=False)
     if kept is not None and body.size > limit:
-        return await kept.end(bytes(taken))
+        return await kept.end()
     return Taken(bytes(taken), is_readable=body.is_at_end)
 
 
@@ -115,10 +115,13 @@ class _Kept:
             piece, self._waiting = b"".join(self._waiting), None
         await self._spool.write(self._decode.decode(piece))
 
-    async def end(self, shown: bytes) -> Taken:
+    async def end(self) -> Taken:
         """All of it came. A text of many bytes may still be one of few characters: then that is the result."""
         await self._spool.write(self._decode.decode(b"", final=True))
         whole = await self._spool.end()
-        if whole is None:
-            return Taken(self._spool.shown.encode())
-        return Taken(shown, is_whole=False, whole=whole)
+        return Taken(self._spool.shown.encode()) if whole is None else Taken(self.shown, is_whole=False, whole=whole)
+
+    @property
+    def shown(self) -> bytes:
+        """How it begins."""
+        return self._spool.shown.encode()[: self._spool.shown_max]

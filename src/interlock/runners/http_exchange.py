@@ -20,7 +20,7 @@ from interlock.core.http_build import Request
 from interlock.core.http_template import read_url
 from interlock.runners.egress import EgressRefused
 from interlock.runners.http_body import read_body
-from interlock.runners.spool import Spool
+from interlock.runners.spool import HELD_BACK, Spool
 
 REDIRECTS_MAX = 5
 CONNECTIONS_MAX = 100
@@ -227,7 +227,8 @@ async def _answer(response: httpcore.Response, head: _Head, *, terms: Terms) -> 
     encoding = head.get("content-encoding").strip().lower()
     is_kept = terms.spool is not None and 200 <= response.status < 300 and _is_utf8(head.get("content-type"))
     spool = terms.spool() if terms.spool is not None and is_kept else None
-    taken = await read_body(response.aiter_stream(), encoding=encoding, limit=terms.limit, spool=spool)
+    beyond = HELD_BACK if spool is None and is_text(head.get("content-type")) else 0  # what is cut may be hidden
+    taken = await read_body(response.aiter_stream(), encoding=encoding, limit=terms.limit + beyond, spool=spool)
     return Answer(
         response.status,
         taken.data,

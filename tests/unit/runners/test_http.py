@@ -20,7 +20,7 @@ from interlock.runners.http import HttpRunner
 from interlock.runtime.bounded import Overdue, bounded
 from tests import http_upstream as server
 from tests.execution import LoopClock, invocation_of
-from tests.http_upstream import Behaviour, Names, Upstream, status, upstream
+from tests.http_upstream import Behaviour, Exchange, Names, Upstream, status, upstream
 
 THING = HttpParameter("thing", "path")
 KIND = HttpParameter("kind", "header", wire_name="Accept")
@@ -133,6 +133,21 @@ async def test_a_deadline_after_it_proves_nothing_and_a_cancellation_gets_out() 
         work.cancel()
         with pytest.raises(asyncio.CancelledError):
             await work
+
+
+@pytest.mark.requirement("OBS-5")
+@pytest.mark.parametrize("charset", ["utf-8", "gbk"])
+async def test_no_half_of_a_credential_is_where_an_answer_is_cut(charset: str) -> None:
+    token = "planted-token-" + "0123456789" * 20
+
+    async def echo(exchange: Exchange) -> None:
+        said = exchange.request.headers["authorization"].removeprefix("Bearer ").encode()
+        await exchange.answer(200, b"a" * 800 + said + b"b" * 50_000, content_type=f"text/plain; charset={charset}")
+
+    more: dict[str, Any] = {"credentials": [Credential("token")], "output_bytes_max": 1_000, "secrets": {"token": token}}
+    outcome, _ = await once(echo, effect="read", **more)
+    assert isinstance(outcome, Succeeded)
+    assert (b"planted" in outcome.data, b"aaa[redacted]bbb" in outcome.data) == (False, True)
 
 
 @pytest.mark.requirement("IDEM-3")

@@ -76,6 +76,40 @@ async def test_a_secret_is_hidden_wherever_the_pieces_are_cut(pieces: list[int],
     assert kept.text == (text[:at]).replace(SECRET, MASK)
 
 
+TOKEN = "eyJhbGciOiJIUzI1NiJ9." + "e" * 700 + "." + "s" * 43
+
+
+@pytest.mark.requirement("OBS-5")
+@pytest.mark.parametrize("hidden", [SECRET, SECRET + "\n", TOKEN + "\n", "password=" + SECRET])
+async def test_what_is_hidden_is_not_cut_where_there_is_nothing_else(hidden: str) -> None:
+    kept = Watched()
+    spool = spool_on(kept)
+    for _ in range(40):
+        await spool.write(hidden * (20_000 // len(hidden)))
+    assert await spool.end() is not None
+    left = kept.text.replace(MASK, "")
+    assert not [part for part in ("plan", "secret", "6789", "eyJ", "eee", "sss") if part in left]
+
+
+@pytest.mark.requirement("OBS-5")
+async def test_a_secret_that_is_spread_by_what_nobody_sees_is_hidden() -> None:
+    kept = Watched()
+    spool = spool_on(kept)
+    for character in "\u200b".join(SECRET) + "\r\n" + SECRET[:9] + "\x00" + SECRET[9:]:
+        await spool.write(character)
+    assert await spool.end() is not None
+    assert kept.text == f"{MASK}\n{MASK}"
+
+
+@pytest.mark.requirement("OBS-5")
+@pytest.mark.parametrize("before", range(0, 12, 3))
+async def test_the_beginning_that_is_shown_ends_in_no_half_of_a_secret(before: int) -> None:
+    spool = spool_on(Watched())
+    await spool.write("a" * before + SECRET)
+    await spool.write("b" * 10)
+    assert spool.shown == ("a" * before + MASK + "b" * 10)[:10]
+
+
 @pytest.mark.requirement("OBS-4")
 async def test_what_goes_on_and_on_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "STREAM_CHARS_MAX", 1_000)
