@@ -46,6 +46,7 @@ def test_a_declared_status_is_what_the_contract_says() -> None:
     contract = ErrorContract("TAKEN", nothing_happened=True, description="It is taken.")
     found = came_to("ALREADY_EXISTS", wait_s=2.0, ALREADY_EXISTS=contract)
     assert found == Failed(Code.TOOL_ERROR, "It is taken.", tool_code="TAKEN", retry_after_s=2.0, nothing_happened=True)
+    assert not came_to("DATA_LOSS", DATA_LOSS=ErrorContract("GONE")).nothing_happened
     assert "status UNAVAILABLE" in came_to("UNAVAILABLE", UNAVAILABLE=ErrorContract("AWAY")).message
 
 

@@ -59,12 +59,15 @@ async def test_a_tool_is_the_same_by_reflection_as_by_its_descriptor() -> None:
     assert asked.code == given.code
 
 
-async def test_what_a_file_imports_is_asked_for_too() -> None:
+async def test_what_a_file_imports_is_asked_for_too_and_not_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
     inner = file_of("inner.proto", "in_ner", {"Inner": [("text", 1, F.TYPE_STRING)]})
     files = things()
     files.file[0].dependency.append("inner.proto")
     async with reflecting(FileDescriptorSet(file=[inner, *files.file])) as origin:
         found = FileDescriptorSet.FromString(await asyncio.to_thread(reflected, origin, ACT))
+        monkeypatch.setattr(grpc_reflection, "FILES_MAX", 1)
+        with pytest.raises(SpecInvalid, match="more than 1 files"):
+            await asyncio.to_thread(reflected, origin, ACT)
     assert [each.name for each in found.file] == ["inner.proto", "things/v1/things.proto"]
 
 

@@ -142,6 +142,13 @@ async def test_a_connection_is_open_for_who_is_on_it_though_another_took_its_pla
         assert found.connections == 2
 
 
+async def test_who_refuses_a_connection_is_not_waited_for() -> None:
+    async with upstream(server.ok) as closed:
+        port = closed.port
+    async with channels() as to, asyncio.timeout(10):
+        assert isinstance(await asked(to, way_to(port, connect_s=60.0)), NoAnswer)
+
+
 @pytest.mark.requirement("EXEC-1")
 async def test_a_name_that_is_not_resolved_is_waited_for_within_the_time() -> None:
     class Hanging(Names):
