@@ -45,15 +45,11 @@ STATUSES_PENDING: Final = frozenset({"queued", "in_progress"})
 
 @dataclass(slots=True)
 class ResponseDraft:
-    """A response that is still being read. `ended`: its own last event came; `cut`: an event was not whole.
-
-    `broken`: what came cannot be read, so nothing more is.
-    """
+    """A response that is still being read. `ended`: its own last event came; `broken`: what came cannot be read."""
 
     items: list[Item] = field(default_factory=list)
     ended: bool = False
     broken: bool = False
-    cut: bool = False
     status: str | None = None
     incomplete: str = ""
     error: str = ""
@@ -99,8 +95,7 @@ class ResponseDraft:
         self.broken, self.error = True, reason
 
     def cut_off(self) -> None:
-        """The stream ended inside an event."""
-        self.cut = True
+        """The stream ended inside an event, and so before the last one."""
 
     @property
     def over(self) -> bool:
@@ -132,7 +127,7 @@ class ResponseDraft:
             return Ended.ERROR, self.error
         if len(calls) > CALLS_MAX:
             return Ended.ERROR, f"The turn holds more than {CALLS_MAX} calls."
-        if self.cut or not self.ended:
+        if not self.ended:
             return Ended.DROPPED, "The connection ended before the turn did."
         if self.status in STATUSES_PENDING:
             return Ended.IN_PROGRESS, "The provider is still at work on the turn."
@@ -161,8 +156,6 @@ class ResponseDraft:
         self.ended, self.status = True, status
         details = mapping(response.get("incomplete_details"))
         self.incomplete = text(details.get("reason"))
-        if status == "failed" and not self.error:
-            self.error = "The response failed."
 
     def _take_last(self, event: Mapping[str, object], *, status: str) -> None:
         response = mapping(event.get("response"))
@@ -182,7 +175,7 @@ class ResponseDraft:
         value = mapping(event.get("item"))
         place = _place(event)
         item = self._find(place, value.get("id"), value.get("call_id"))
-        if item is None or item.closed:
+        if item is None or (item.closed and not _share_label(item.value, value)):
             self.items.append(Item(value, place=place))
         else:
             item.value, item.closed = value, True
@@ -214,6 +207,11 @@ def _place(event: Mapping[str, object]) -> str:
     """Where in the output the event belongs; nothing where it does not say so."""
     index = event.get("output_index")
     return "" if index is None or isinstance(index, bool) else str(index)
+
+
+def _share_label(before: Mapping[str, object], now: Mapping[str, object]) -> bool:
+    """One item told twice, as after a reconnection; two items at one place have labels of their own."""
+    return any(now.get(name) and now.get(name) == before.get(name) for name in ("id", "call_id"))
 
 
 def _differ(before: object, now: object) -> bool:

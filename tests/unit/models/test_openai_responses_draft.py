@@ -54,6 +54,8 @@ def test_an_error_event_runs_nothing_and_the_failure_after_it_has_the_last_word(
     error = event_of("error", error={"message": "First."})
     assert read_stream([done(call_of()), error]).reason == "First."
     assert read_stream([done(call_of()), error, last(call_of())]).ended is Ended.ERROR
+    bare = b'data: {"error": {"message": "First."}}\n\n'
+    assert read_stream([done(call_of()), bare, last(call_of())]).ended is Ended.ERROR
     turn = read_stream([error, last(status="failed", error={"code": "quota", "message": "Second."})])
     assert (turn.ended, turn.stop, turn.reason) == (Ended.ERROR, "failed", "Second.")
     assert json.loads(turn.error) == {"code": "quota", "message": "Second."}
@@ -103,6 +105,31 @@ def test_calls_that_share_one_place_are_told_apart_by_what_they_are_called(index
     assert spelled(read_stream(events)) == both
     turn = read_stream([*events, done(second, **index), done(first, **index), last()])
     assert (spelled(turn), len(turn.runnable)) == (both, 2)
+
+
+def test_calls_that_share_one_place_and_have_no_ids_of_items_are_told_apart_by_their_labels() -> None:
+    calls = [call_of(call_id=f"c{number}", id=None) for number in range(3)]
+    begun = [added(call, output_index=0) for call in calls]
+    turn = read_stream([*begun, *(done(call, output_index=0) for call in calls), last()])
+    assert [call.wire_id for call in turn.runnable] == ["c0", "c1", "c2"]
+
+
+@pytest.mark.requirement("LOOP-3")
+def test_an_event_that_comes_twice_makes_no_second_call() -> None:
+    again = done(call_of(), output_index=0)
+    assert len(read_stream([added(call_of(), output_index=0), again, again, last()]).runnable) == 1
+    whole = [
+        done(message_of(), output_index=0),
+        done(call_of(), output_index=0),
+        done(call_of(call_id="c2"), output_index=0),
+    ]
+    assert len(read_stream([*whole, last()]).items) == 3
+
+
+@pytest.mark.requirement("LOOP-3")
+def test_a_piece_for_an_item_that_nobody_began_belongs_to_no_other() -> None:
+    turn = read_stream([added(call_of()), piece("{}", item_id="fc_c1"), piece("}", item_id="fc_of_another")])
+    assert spelled(turn) == [("c1", "{}")]
 
 
 def test_an_item_is_found_by_its_place_where_its_id_changes_in_every_event() -> None:
