@@ -1,9 +1,9 @@
 """Every provider's module offers the same functions, so that whoever drives a model need not know which it is."""
 
-from interlock.models import openai_chat, openai_responses
+from interlock.models import anthropic, bedrock, gemini, openai_chat, openai_responses
 from interlock.models.codec import Codec, Image
 
-CODECS: tuple[Codec, ...] = (openai_chat, openai_responses)
+CODECS: tuple[Codec, ...] = (openai_chat, openai_responses, anthropic, bedrock, gemini)
 
 
 def test_every_codec_reads_what_is_no_response_as_a_turn_that_runs_nothing() -> None:
