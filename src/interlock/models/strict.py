@@ -7,17 +7,28 @@ type, else nothing: compatible servers send null and "" for what is not there.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NoReturn
 
 from interlock.models.turn import REASON_CHARACTERS_MAX
 
 BODY_BYTES_MAX: Final = 16 * 1024 * 1024
+DEPTH_MAX: Final = 256
 TOO_LARGE: Final = f"The response is larger than {BODY_BYTES_MAX} bytes."
 
 
 def strict_json(source: str) -> object:
-    """The one value that the text holds. Raises ValueError, or RecursionError for a value that is nested too deep."""
+    """The one value that the text holds. Raises ValueError, or RecursionError for a value that is nested too deep.
+
+    The bound is far from the interpreter's own: what was read can always be written again, from any depth of calls.
+    """
+    parsed = _parsed(source)
+    if source.count("[") + source.count("{") > DEPTH_MAX and _deeper_than(parsed, DEPTH_MAX):
+        raise RecursionError(f"The value is nested deeper than {DEPTH_MAX} levels.")
+    return parsed
+
+
+def _parsed(source: str) -> object:
     parsed: object
     if source.startswith("{"):
         # An event is one object to its end: no need to search for blanks around it. Not in the type stubs.
@@ -90,6 +101,22 @@ def free_id(position: int, taken: set[str]) -> str:
     while reply_id in taken:
         reply_id += "_"
     return reply_id
+
+
+def _deeper_than(value: object, levels: int) -> bool:
+    """Level by level, so that no value is too deep for this itself."""
+    level: list[object] = [value]
+    for _ in range(levels):
+        level = [item for held in level for item in _items(held)]
+        if not level:
+            return False
+    return any(isinstance(held, dict | list) for held in level)
+
+
+def _items(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:

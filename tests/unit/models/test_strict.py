@@ -5,6 +5,7 @@ import json
 import pytest
 
 from interlock.models.strict import (
+    DEPTH_MAX,
     count,
     error_of,
     error_sentence,
@@ -23,6 +24,15 @@ from interlock.models.strict import (
 def test_what_is_not_one_plain_json_value_is_refused(source: str) -> None:
     with pytest.raises(ValueError, match=r"."):
         strict_json(source)
+
+
+@pytest.mark.requirement("LOOP-3")
+def test_what_was_read_can_be_written_again_from_any_depth() -> None:
+    assert strict_json("[" * DEPTH_MAX + "]" * DEPTH_MAX)
+    assert strict_json("[" + "[]," * 1000 + "{}]")
+    for source in ("[" * (DEPTH_MAX + 1) + "]" * (DEPTH_MAX + 1), '{"a":' * 988 + "1" + "}" * 988, "[" * 100_000):
+        with pytest.raises(RecursionError):
+            strict_json(source)
 
 
 def test_a_value_of_the_wrong_type_counts_as_none() -> None:
