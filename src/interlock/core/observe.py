@@ -16,12 +16,14 @@ from interlock.core.decision import Deny, Replay
 from interlock.core.evidence import Evidence
 from interlock.core.freeze import arguments_of
 from interlock.core.frozen import frozen, maker
+from interlock.core.http_answer import is_text
 from interlock.core.labels import Labels
 from interlock.core.observation import Observation, Problem, Status, from_bytes
 from interlock.core.operation import Operation
 from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Produced, Succeeded, Unknown, Whole
 from interlock.core.policy import Verdict
 from interlock.core.redaction import MASK, Redactor
+from interlock.core.redaction_names import mask_named
 from interlock.core.refusals import BEFORE_DISPATCH, REFUSALS, Code
 from interlock.core.text import clean, clean_json
 from interlock.core.tool import OutputCheck
@@ -91,9 +93,25 @@ def whole(outcome: Succeeded | Partial, frame: Frame) -> Whole:
     """The result that an observation shows the beginning of, as it would have been shown."""
     found = outcome.produced.whole
     if found is not None:
-        return found
+        return found if found.data is None else _whole_bytes(found, found.data, frame)
     data = frame.redactor.json_bytes(_cleaned(outcome.data)[0], named=frame.redact)
     return Whole(JSON, len(data), data)
+
+
+def _whole_bytes(found: Whole, data: bytes, frame: Frame) -> Whole:
+    """What is kept of bytes: a text as any text, all else without the secrets that are known."""
+    try:
+        text = data.decode() if is_text(found.media_type) else None
+    except UnicodeDecodeError:
+        text = None
+    safe = frame.redactor.raw(data) if text is None else as_shown(text, frame.redactor, frame.redact).encode()
+    return Whole(found.media_type, len(safe), safe)
+
+
+def as_shown(text: str, redactor: Redactor, redact: frozenset[str]) -> str:
+    """A text, cleaned and redacted."""
+    shown = mask_named(redactor.text(clean(text).text), redact) if redact else redactor.text(clean(text).text)
+    return shown if isinstance(shown, str) else MASK
 
 
 def readable(seen: Observation, handle: str) -> Observation:

@@ -53,14 +53,40 @@ def _masked(value: Json) -> Json:
 
 
 def _masked_text(text: str, names: frozenset[str], depth: int) -> str:
-    if not text.lstrip().startswith(_OPENS_JSON) or not _may_name(text, names):
+    if not _may_name(text, names):
         return text
+    opens = text.lstrip().startswith(_OPENS_JSON)
+    masked = _masked_json(text, names, depth) if opens else None
+    if masked is None and "\n" in text:
+        masked = _masked_lines(text.split("\n"), names, depth, every=opens)
+    if masked is not None or not opens:
+        return text if masked is None else masked
+    return MASK if any(name in text for name in names) else text
+
+
+def _masked_json(text: str, names: frozenset[str], depth: int) -> str | None:
+    """The text, which is JSON; None: it cannot be read."""
     try:
         within = json.loads(text)
     except (ValueError, RecursionError):
-        return MASK if any(name in text for name in names) else text
+        return None
     masked = mask_named(within, names, depth=depth + 1)
     return text if masked is within else json.dumps(masked, ensure_ascii=False, separators=(",", ":"))
+
+
+def _masked_lines(lines: list[str], names: frozenset[str], depth: int, *, every: bool) -> str | None:
+    """The text, of which lines are JSON, the last of them possibly cut. `every`: None where another cannot be read."""
+    found: list[str] = []
+    for line in lines:
+        opens = line.lstrip().startswith(_OPENS_JSON)
+        if not (opens or every) or not _may_name(line, names):
+            found.append(line)
+            continue
+        masked = _masked_json(line, names, depth)
+        if masked is None and every and len(found) < len(lines) - 1:
+            return None
+        found.append(MASK if masked is None else masked)
+    return "\n".join(found)
 
 
 def _may_name(text: str, names: frozenset[str]) -> bool:

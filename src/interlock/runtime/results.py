@@ -25,8 +25,10 @@ from interlock.core.call import Principal
 from interlock.core.canonical import Json, decode
 from interlock.core.decision import Deny
 from interlock.core.frozen import frozen
+from interlock.core.http_answer import is_text
 from interlock.core.journal import EventKind
 from interlock.core.labels import Labels
+from interlock.core.observe import as_shown
 from interlock.core.refusals import Code
 from interlock.runtime.acts import signed_by
 from interlock.runtime.records import Records
@@ -35,8 +37,12 @@ from interlock.runtime.world import World
 
 MISSING = Deny(Code.PRECONDITION_FAILED, "There is no result of this handle, or not any more.")
 TOO_MUCH = Deny(Code.OUTPUT_INVALID, "That is too much to be shown at once; ask for fewer, or for a place in it.")
+UNSEARCHED = Deny(Code.OUTPUT_INVALID, "Fields of it are hidden from you, and it is too long to look for them.")
 
 MATCHES_MAX = 100
+
+LOOKED_THROUGH_MAX = 64 * 1024 * 1024
+"""How long a result may be of which policy hides fields: they are looked for in all of it."""
 
 
 @frozen
@@ -45,6 +51,11 @@ class _Open:
 
     artifact: Artifact
     hidden: frozenset[str]
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether there may be any."""
+        return bool(self.hidden) and is_text(self.artifact.media_type)
 
 
 class ResultDesk:
@@ -62,7 +73,7 @@ class ResultDesk:
             return found
         offset, length = max(0, offset), max(4, min(length, PAGE_BYTES_MAX))
         artifact = found.artifact
-        if found.hidden and artifact.media_type == JSON:
+        if found.is_hidden:
             data = await self._whole(found)
             start = offset // PART_BYTES * PART_BYTES
             shorter = replace(artifact, size_bytes=len(data))
@@ -76,7 +87,7 @@ class ResultDesk:
         if isinstance(found, Deny):
             return found
         offset, length, artifact = max(0, offset), max(1, min(length, PAGE_BYTES_MAX)), found.artifact
-        if found.hidden and artifact.media_type == JSON:
+        if found.is_hidden:
             return (await self._whole(found))[offset:][:length]
         end = min(artifact.size_bytes, offset + length)
         joined = await self._joined(artifact, parts_between(offset, end))
@@ -120,12 +131,17 @@ class ResultDesk:
             **signed_by(by),
         }
         await self._world.audit.append(self._records.act(EventKind.RESULT_READ, by.tenant, record))
-        return _Open(artifact, told[1].redact)
+        opened = _Open(artifact, told[1].redact)
+        return UNSEARCHED if opened.is_hidden and artifact.size_bytes > LOOKED_THROUGH_MAX else opened
 
     async def _whole(self, found: _Open) -> bytes:
+        """All of it, as policy of today shows it; fields have to be looked for in the whole."""
         data = await self._joined(found.artifact, range(found.artifact.parts))
-        is_json = found.artifact.media_type == JSON
-        return self._records.redactor.json_bytes(data, named=found.hidden) if found.hidden and is_json else data
+        if not found.is_hidden:
+            return data
+        if found.artifact.media_type == JSON:
+            return self._records.redactor.json_bytes(data, named=found.hidden)
+        return as_shown(data.decode("utf-8", "replace"), self._records.redactor, found.hidden).encode()
 
     async def _joined(self, artifact: Artifact, numbers: range) -> bytes:
         parts = [await self._world.artifacts.part(artifact.tenant, artifact.id, number=number) for number in numbers]

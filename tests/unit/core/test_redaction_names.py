@@ -68,3 +68,17 @@ def test_no_value_of_a_named_field_is_left_in_the_bytes(value: Json) -> None:
 def test_needles_are_in_the_bytes_of_every_value_that_has_the_field() -> None:
     assert name_needles(frozenset({"ssn", "straße"})) == (b"ssn", "straße".encode())
     assert name_needles(frozenset({'a"b'})) == (b"",)
+
+
+@pytest.mark.parametrize(
+    ("told", "shown"),
+    [
+        ('{"n":1,"ssn":"7"}\n{"n":2}\n', '{"n":1,"ssn":"[redacted]"}\n{"n":2}\n'),
+        ('{"n":1,"ssn":"7"}\n{"n":2,"ssn":"8', '{"n":1,"ssn":"[redacted]"}\n[redacted]'),
+        ('rows\n{"ssn":"7"}\n[1, "ssn"\nthe ssn\n', 'rows\n{"ssn":"[redacted]"}\n[redacted]\nthe ssn\n'),
+        ('[\n1, {"ssn":\n"7"},\n2', MASK),
+        ('{\n  "ssn": "7",\n  "n": 1', MASK),
+    ],
+)
+def test_a_named_field_is_masked_in_each_line_that_is_json(told: str, shown: str) -> None:
+    assert mask_named({"text": told}, SSN) == {"text": shown}

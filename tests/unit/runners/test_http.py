@@ -144,8 +144,8 @@ async def test_no_half_of_a_credential_is_where_an_answer_is_cut(charset: str) -
         said = exchange.request.headers["authorization"].removeprefix("Bearer ").encode()
         await exchange.answer(200, b"a" * 800 + said + b"b" * 50_000, content_type=f"text/plain; charset={charset}")
 
-    more: dict[str, Any] = {"credentials": [Credential("token")], "output_bytes_max": 1_000, "secrets": {"token": token}}
-    outcome, _ = await once(echo, effect="read", **more)
+    more: dict[str, Any] = {"credentials": [Credential("token")], "secrets": {"token": token}}
+    outcome, _ = await once(echo, effect="read", output_bytes_max=1_000, **more)
     assert isinstance(outcome, Succeeded)
     assert (b"planted" in outcome.data, b"aaa[redacted]bbb" in outcome.data) == (False, True)
 

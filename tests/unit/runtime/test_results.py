@@ -1,12 +1,12 @@
 """Results that are too long to be shown: kept whole, read back by who may, and forgotten with the rest."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import pytest
 
-from interlock import Deny, Gate, Observation, Principal, ToolCall, tool
+from interlock import Binary, Deny, Gate, Observation, Principal, ToolCall, tool
 from interlock.core.artifact import Page
 from tests.gates import ALICE, ALL, BOB, OPERATOR, AnyTool, opened, records
 
@@ -129,3 +129,43 @@ async def test_a_replay_gives_the_handle_too_unless_it_may_not_be_seen() -> None
         handle = (await long(gate)).handle
         again = await long(gate)
         assert (again.replayed, again.handle) == (True, handle)
+
+
+@tool(effect="read", owner="eng", name="read_log", output_bytes_max=1_000)
+async def rows(name: str) -> AsyncIterator[dict[str, object]]:
+    """Read rows, one after the other."""
+    for number in range(200):
+        yield {"name": f"p{number}", "salary": 777_000 + number}
+
+
+@tool(effect="read", owner="eng", name="read_log")
+async def document(name: str) -> Binary:
+    """Read a document."""
+    return Binary(json.dumps([{"name": "p0", "salary": 777_000}]).encode(), "application/json; charset=utf-8")
+
+
+@pytest.mark.requirement("OBS-5")
+@pytest.mark.parametrize("reader", [rows, document])
+async def test_what_policy_hides_is_hidden_in_texts_too(reader: AnyTool, monkeypatch: pytest.MonkeyPatch) -> None:
+    hides = '@id("a") @redact("salary") permit (principal, action, resource);'
+    async with opened(":memory:", (reader,), hides) as gate:
+        handle = str((await long(gate)).handle)
+        told = await whole(gate, handle)
+        assert ("777" in told, '"p0"' in told) == (False, True)
+        assert b"777" not in bytes(await gate.results.raw(handle, by=ALICE, offset=20))  # type: ignore[arg-type]
+        assert await gate.results.search(handle, "777", by=ALICE) == ()
+        monkeypatch.setattr("interlock.runtime.results.LOOKED_THROUGH_MAX", 10)
+        assert isinstance(await gate.results.read(handle, by=ALICE), Deny)
+
+
+@pytest.mark.requirement("OBS-5", "EXEC-8")
+@pytest.mark.parametrize("media_type", ["image/png", "application/octet-stream", "text/plain"])
+async def test_a_secret_in_bytes_is_kept_nowhere(media_type: str) -> None:
+    @tool(effect="read", owner="eng")
+    async def read_log(name: str) -> Binary:
+        """Give back what it was told."""
+        return Binary(b"\x89PNG\xff hunter2-hunter2 \xff", media_type)
+
+    async with opened(":memory:", (read_log,), secrets=("hunter2-hunter2",)) as gate:
+        data = await gate.results.raw(str((await long(gate)).handle), by=ALICE)
+        assert data == b"\x89PNG\xff [redacted] \xff"
