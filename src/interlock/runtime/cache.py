@@ -27,6 +27,9 @@ Generation = tuple[int, ...]
 Fetch = Callable[[Operation, Flight], Awaitable[Mapping[str, str] | Failed]]
 """Fetches the credentials that a tool is given."""
 
+BESIDE_BYTES = 1_024
+"""What an entry takes beside its result, its arguments and who it is for."""
+
 
 @frozen
 class Kept:
@@ -38,12 +41,13 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """One result. Times are on the event loop's clock."""
+    """One result. Times are on the event loop's clock, `size_bytes` counts what it is found by too."""
 
     observation: bytes
     generation: Generation
     at_s: float
     until_s: float
+    size_bytes: int
 
 
 @dataclass(slots=True)
@@ -116,18 +120,19 @@ class ReadCache:
         if rule is None or seen is None or seen.status is not Status.OK:
             return
         data = to_bytes(seen)
-        if len(data) > self._bytes_max:
+        size = len(data) + len(key.arguments) + len(key.principal) + BESIDE_BYTES
+        if size > self._bytes_max:
             return
         self._drop(key)
-        self._entries[key] = _Entry(data, lead.generation, lead.at_s, lead.at_s + rule.lifetime_s)
-        self._bytes += len(data)
+        self._entries[key] = _Entry(data, lead.generation, lead.at_s, lead.at_s + rule.lifetime_s, size)
+        self._bytes += size
         while self._bytes > self._bytes_max:
             self._drop(next(iter(self._entries)))
 
     def _drop(self, key: CacheKey) -> None:
         entry = self._entries.pop(key, None)
         if entry is not None:
-            self._bytes -= len(entry.observation)
+            self._bytes -= entry.size_bytes
 
     async def _credentials(self, operation: Operation, *, until_s: float) -> bytes | None:
         """A fingerprint of the credentials that the tool would be given; None: they cannot be told."""

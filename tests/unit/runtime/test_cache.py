@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -29,9 +30,9 @@ class Library:
     def tools(
         self, rule: CacheRule | None = None, *, secrets: tuple[str, ...] = (), version: str = "1"
     ) -> tuple[AnyTool, ...]:
-        cache = (rule or CacheRule(60)) if version == "1" else None
+        more: dict[str, Any] = {"cache": rule or CacheRule(60)} if version == "1" else {}
 
-        @tool(effect="read", owner="eng", resource=("Note", "note"), cache=cache, secrets=secrets, version=version)
+        @tool(effect="read", owner="eng", resource=("Note", "note"), secrets=secrets, version=version, **more)
         async def load(note: str, context: Context) -> str | None:
             """Load a note."""
             self.reads += 1
@@ -251,11 +252,22 @@ async def test_what_is_given_again_counts_as_a_call_and_costs_nothing() -> None:
 
 async def test_no_more_is_kept_than_may_be_and_the_least_used_goes_first() -> None:
     library = Library()
-    async with opened(":memory:", library.tools(), cache_bytes_max=2_000) as gate:
-        for note in ("a", "b", "c"):
+    async with opened(":memory:", library.tools(), cache_bytes_max=5_000) as gate:
+        for note in ("a", "b", "c", "d"):
             await ask(gate, load(note))
-        assert [(await ask(gate, load(note)))[1] for note in ("c", "a")] == [True, False]
-        assert gate._cache._bytes <= 2_000
+        assert [(await ask(gate, load(note)))[1] for note in ("d", "a")] == [True, False]
+        assert gate._cache._bytes <= 5_000
+
+
+async def test_what_it_is_found_by_counts_as_kept() -> None:
+    library = Library()
+    async with opened(":memory:", library.tools(), cache_bytes_max=50_000) as gate:
+        for number in range(10):
+            await ask(gate, load(str(number) * 20_000))
+        assert sum(len(key.arguments) for key in gate._cache._entries) <= 50_000
+        assert await ask(gate, load("9" * 20_000)) == ("alice:None", True)
+        assert await ask(gate, load("8" * 60_000)) == ("alice:None", False)
+        assert await ask(gate, load("8" * 60_000)) == ("alice:None", False)
 
 
 async def test_a_policy_that_another_process_has_changed_is_asked_before_anything_is_given_again(
