@@ -59,7 +59,7 @@ class LookUps(Protocol):
     """How often unknown calls were looked up. Owned by `runtime.recovery`. A new fence begins to count anew."""
 
     async def due(self, at_us: int, limit: int) -> Due:
-        """At most so many orphaned calls, oldest first: those claimed, and those unknown whose time has come."""
+        """At most so many orphaned calls: those claimed, then those unknown whose time has come, each oldest first."""
 
     async def looks(self, tenant: str | None = None) -> Mapping[tuple[str, str], Looks]:
         """Of every unknown call that was looked up or escalated, by tenant and operation id."""

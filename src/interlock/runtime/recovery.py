@@ -47,7 +47,9 @@ from interlock.settings import Settings
 log = logging.getLogger("interlock.recovery")
 
 DUE_MAX = 64
-"""How many calls one pass looks at."""
+"""How many calls one pass looks at, beside those that the pass before it came to nothing with."""
+
+PASSED_OVER_MAX = 4_096
 
 PASS_S = 15.0
 """How long one pass goes on beginning look-ups."""
@@ -87,6 +89,7 @@ class RecoveryDesk:
         self._rule = settings.look_ups
         self._closing_people = settings.closing_people
         self._then: Callable[[], Awaitable[None]] | None = None
+        self._passed_over = 0
         gate.look_again_with(self.look_again)
 
     def and_then(self, go_on: Callable[[], Awaitable[None]]) -> None:
@@ -106,16 +109,22 @@ class RecoveryDesk:
     async def look(self) -> Recovered:
         """Settle every call that a dead worker left claimed, and look up those unknown ones whose time has come.
 
-        As much of it as there is time for; the rest is due at the next pass. A slow tool holds up its own calls alone.
+        As much of it as there is time for; the rest is due at the next pass. A slow tool holds up its own calls alone,
+        and what no look-up is made of, such as calls of tools whose code is elsewhere, holds up none.
         """
-        due = await self._world.look_ups.due(self._world.clock.now_us(), DUE_MAX)
+        due = await self._world.look_ups.due(self._world.clock.now_us(), DUE_MAX + self._passed_over)
+        self._passed_over = 0
         by_tool = defaultdict[tuple[str, str], list[OpenCall]](list)
+        # Before the first look-up, whatever that then says: it may take long, and this process may die in it.
+        let_go = [self._let_go(call, by_tool) for call in due.calls if call.state is CallState.CLAIMED]
         for call in due.calls:
-            by_tool[call.operation.tenant, call.operation.tool].append(call)
+            if call.state is CallState.UNKNOWN:
+                by_tool[call.operation.tenant, call.operation.tool].append(call)
+        changes = [Recovered(unknown=due.unknown), *await _side_by_side(let_go)]
         until_s = self._world.clock.monotonic_s() + PASS_S
         queue = deque(by_tool.values())
-        ended = await _side_by_side([self._worker(queue, until_s) for _ in range(min(len(queue), self._rule.at_once))])
-        changes = [Recovered(unknown=due.unknown), *ended]
+        workers = [self._worker(queue, until_s) for _ in range(min(len(queue), self._rule.at_once))]
+        changes += await _side_by_side(workers)
         return Recovered(
             sum(each.released for each in changes),
             sum(each.found_out for each in changes),
@@ -228,37 +237,39 @@ class RecoveryDesk:
 
     async def _worker(self, queue: deque[list[OpenCall]], until_s: float) -> Recovered:
         """One tool after another, the calls of each in order: so a tool is asked about one call at a time."""
-        released = found_out = unknown = 0
+        found_out = 0
         while queue:
-            for call in queue.popleft():
+            calls = queue.popleft()
+            for index, call in enumerate(calls):
                 if self._world.clock.monotonic_s() >= until_s:
+                    self._pass_over(len(calls) - index)
                     break
-                change = await self._recover(call)
-                released, found_out = released + change.released, found_out + change.found_out
-                unknown += change.unknown
-        return Recovered(released, found_out, unknown)
+                found_out += await self._look_or_escalate(call)
+        return Recovered(found_out=found_out, unknown=-found_out)
 
-    async def _recover(self, call: OpenCall) -> Recovered:
-        """What one call that is due came to, as the change of the counts."""
-        if call.state is CallState.UNKNOWN:
-            found_out = await self._look_or_escalate(call)
-            return Recovered(found_out=found_out, unknown=-found_out)
+    async def _let_go(self, call: OpenCall, by_tool: dict[tuple[str, str], list[OpenCall]]) -> Recovered:
+        """What became of a call that was claimed: let go where it is a read, else unknown, and to be looked up."""
         spent = self._gate.unreported(call.operation)
         if call.operation.key is None:
             end = _End(CallEvent.PROVE_NOTHING_HAPPENED, None, "its reader died", spent)
             return Recovered(released=await self._settle(call, end))
-        # Unknown first, on record, whatever the look-up then says: it may take long, and this process may die in it.
         end = _End(CallEvent.LOSE_OUTCOME, self._lost(call), "its worker died", spent)
         if not await self._settle(call, end):
             return Recovered()
         lost = await self._world.recovery.find(call.operation.tenant, call.operation.id)
-        found_out = 0 if lost is None or not lost.orphaned else await self._look_or_escalate(lost)
-        return Recovered(found_out=found_out, unknown=1 - found_out)
+        if lost is not None and lost.orphaned:
+            by_tool[lost.operation.tenant, lost.operation.tool].append(lost)
+        return Recovered(unknown=1)
+
+    def _pass_over(self, count: int) -> None:
+        """Calls that are as due as before: the next pass looks at as many more, or they would keep it from others."""
+        self._passed_over = min(self._passed_over + count, PASSED_OVER_MAX)
 
     async def _look_or_escalate(self, call: OpenCall) -> int:
         """1 where a look-up closed it. A tool whose code is elsewhere is left to the process that has it."""
         can_tell = self._can_tell(call)
         if can_tell is None:
+            self._pass_over(1)
             return 0
         if can_tell and call.looks.count < self._rule.attempts:
             counted = await self._count(call)

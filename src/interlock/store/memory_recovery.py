@@ -72,12 +72,13 @@ class MemoryRecovery:
         return self._chain.append(event)
 
     async def due(self, at_us: int, limit: int) -> Due:
-        """At most so many orphaned calls, oldest first: those claimed, and those unknown whose time has come."""
+        """At most so many orphaned calls: those claimed, then those unknown whose time has come, each oldest first."""
         found = [replace(open_call(call), looks=self._looks_of(call)) for call in self._oldest_first(None)]
         unknown = sum(each.state is CallState.UNKNOWN for each in found)
         due = [
             each for each in found if each.orphaned and (each.state is CallState.CLAIMED or each.looks.next_us <= at_us)
         ]
+        due.sort(key=lambda each: each.state is CallState.UNKNOWN)
         return Due(tuple(due[:limit]), unknown)
 
     async def looks(self, tenant: str | None = None) -> Mapping[Key, Looks]:

@@ -211,7 +211,7 @@ class PostgresStore:
         return await self._writer.write("work_ended", WorkEnding(claim, event))
 
     async def due(self, at_us: int, limit: int) -> Due:
-        """At most so many orphaned calls, oldest first: those claimed, and those unknown whose time has come."""
+        """At most so many orphaned calls: those claimed, then those unknown whose time has come, each oldest first."""
         rows, ((unknown,),) = await self._read(("select_due", (at_us, limit)), ("count_unknown", ()))
         calls = map(read_call, rows)
         return Due(tuple(open_call(row, seal=self._seal, looks=row.looks) for row in calls), unknown)

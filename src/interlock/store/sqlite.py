@@ -182,7 +182,7 @@ class SqliteStore:
         return await self._writer.write("work_ended", run=run)
 
     async def due(self, at_us: int, limit: int) -> Due:
-        """At most so many orphaned calls, oldest first: those claimed, and those unknown whose time has come."""
+        """At most so many orphaned calls: those claimed, then those unknown whose time has come, each oldest first."""
         self._writer.check()
         return sqlite_look_ups.due(self._reader, at_us=at_us, limit=limit, presence=self._desk.presence)
 

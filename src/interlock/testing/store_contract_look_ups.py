@@ -90,6 +90,15 @@ class LookUpContract(ContractTests):
         assert {(each.state, each.orphaned) for each in due.calls} == {(CallState.CLAIMED, True)}
         assert [each.operation for each in (await store.due(0, 1)).calls] == [early.operation]
 
+    async def test_what_is_claimed_is_due_before_what_is_unknown(self, *, store: LookUpStore, values: Values) -> None:
+        unknown, claim = replace(values.intent("a"), at_us=NOW_US - 1), values.intent("b")
+        lost = await claimed(store, intent=unknown)
+        await store.settle(values.settlement(lost, CallEvent.LOSE_OUTCOME))
+        await claimed(store, intent=claim)
+        store = await self.found_after_crash(store)
+        assert [each.operation for each in (await store.due(NOW_US, 9)).calls] == [claim.operation, unknown.operation]
+        assert [each.operation for each in (await store.due(NOW_US, 1)).calls] == [claim.operation]
+
     async def test_counted_look_ups_outlive_the_process(self, *, store: LookUpStore, values: Values) -> None:
         found = await lost(store, values)
         await store.note_looks(found, Looks(3, LATER_US, escalated=True), values.event())

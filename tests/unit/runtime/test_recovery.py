@@ -10,6 +10,7 @@ import pytest
 from anyio.lowlevel import checkpoint
 
 from interlock import Cost, Gate, Observation, ToolCall, tool
+from interlock.core.effect import CallState
 from interlock.runtime.recovery import Recovered
 from interlock.store.memory import MemoryStore
 from tests.gates import ALICE, OPERATOR, AnyTool, code, opened, records, used
@@ -102,6 +103,37 @@ async def test_a_read_of_a_dead_worker_is_let_go_and_charged() -> None:
         post.open.set()
         assert code(await running) == "OUTCOME_UNKNOWN"
         assert await gate.recovery.recover() == NOTHING
+
+
+@pytest.mark.requirement("IDEM-4", "BUD-2")
+async def test_what_dead_workers_claimed_is_on_record_as_unknown_before_any_tool_is_asked() -> None:
+    post, asked = Post(), asyncio.Event()
+
+    async def hang(to: str) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        return to
+
+    @tool(effect="write", name="slow", key=["to"], reconcile=hang)
+    async def slow(to: str) -> str:
+        """Send something slowly."""
+        await post.open.wait()
+        return to
+
+    async with opened(":memory:", [slow]) as gate:
+        calls = [ToolCall("c1", "slow", {"to": str(number)}) for number in range(9)]
+        running = [asyncio.create_task(gate.call(call, principal=ALICE, task="t")) for call in calls]
+        while len(await gate._world.recovery.open_calls()) < len(calls):
+            await checkpoint()
+        store = gate._world.calls
+        assert isinstance(store, MemoryStore)
+        store.abandon()
+        recovering = asyncio.create_task(gate.recovery.recover())
+        await asyncio.wait_for(asked.wait(), 20)
+        assert {each.state for each in await gate._world.recovery.open_calls()} == {CallState.UNKNOWN}
+        recovering.cancel()
+        post.open.set()
+        await asyncio.wait([recovering, *running])
 
 
 @pytest.mark.requirement("IDEM-4")

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from interlock import ApprovalFloor, Gate, Host, LookUpRule, ToolCall, tool
+from interlock.runtime import recovery
 from interlock.runtime.recovery import Recovered
 from interlock.testing.fakes import FakeClock
 from tests.gates import ALICE, BOB, CAROL, OPERATOR, AnyTool, code, opened, records
@@ -144,6 +145,38 @@ async def test_what_no_look_up_can_tell_is_escalated_at_once_and_once() -> None:
             assert await gate.recovery.recover() == Recovered(unknown=1)
         (escalated,) = await records(gate, "call.escalated")
         assert (escalated["why"], escalated["principal"]) == ("its tool has no look-up", "alice")
+
+
+@pytest.mark.requirement("IDEM-4")
+async def test_calls_that_nobody_here_can_ask_about_hold_up_no_others_however_many_they_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recovery, "DUE_MAX", 2)
+    path, oracle = str(tmp_path / "gate.db"), Oracle()
+    async with opened(path, oracle.tools) as gate:
+        for number in range(3):
+            await oracle.lost(gate, str(number), name="mislay")
+        await oracle.lost(gate, "x")
+    async with opened(path, oracle.tools[:1], None) as other:
+        await other.recovery.recover()
+        assert oracle.asked == ["x"]
+        assert other.recovery._passed_over == 3
+
+
+@pytest.mark.requirement("IDEM-4")
+async def test_calls_that_there_was_no_time_for_hold_up_no_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recovery, "DUE_MAX", 2)
+    oracle, clock = Oracle(), FakeClock()
+    async with opened(":memory:", oracle.tools, host=Host(clock=clock), look_ups=rule(at_once=1)) as gate:
+        for number in range(3):
+            await oracle.lost(gate, str(number))
+        await oracle.lost(gate, "x", name="mislay")
+        monkeypatch.setattr(recovery, "PASS_S", 0)
+        await gate.recovery.recover()
+        assert oracle.asked == []
+        monkeypatch.setattr(recovery, "PASS_S", 1)
+        await gate.recovery.recover()
+        assert oracle.asked == ["0", "1", "2", "x"]
 
 
 @pytest.mark.requirement("IDEM-3")

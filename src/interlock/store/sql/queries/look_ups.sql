@@ -1,9 +1,9 @@
 -- name: select_due
--- Open calls that something may be to be done about, oldest first, without what they hold.
+-- Open calls that something may be to be done about, those claimed and then the oldest first, without what they hold.
 SELECT c.tenant, c.id, c.state, c.owner, coalesce(l.count, 0), coalesce(l.next_us, 0), coalesce(l.escalated, 0)
 FROM calls AS c LEFT JOIN look_ups AS l ON l.tenant = c.tenant AND l.id = c.id AND l.fence = c.fence
 WHERE c.state IN ('claimed', 'unknown') AND (c.state = 'claimed' OR coalesce(l.next_us, 0) <= ?)
-ORDER BY c.at_us, c.rowid
+ORDER BY c.state, c.at_us, c.rowid
 
 -- name: count_unknown
 -- How many calls are unknown.

@@ -39,12 +39,12 @@ FROM calls WHERE state IN ('claimed', 'unknown') AND (%(tenant)s::text IS NULL O
 ORDER BY at_us, number
 
 -- name: select_due
--- Open calls at which nobody is at work and about which something may be to be done, oldest first.
+-- Open calls at which nobody is at work and about which something may be to be done, those claimed and then the oldest first.
 SELECT place, tenant, id, state, fence, taken_over, owner, at_us, until_us, settled_us, key_place, holds_key, run, task,
        head, holds, labels, operation_sealed, observation_sealed, looks_count, looks_next_us, looks_escalated, false
 FROM calls WHERE state IN ('claimed', 'unknown') AND (state = 'claimed' OR looks_next_us <= %s)
   AND NOT EXISTS (SELECT FROM owners WHERE owners.id = calls.owner AND until > clock_timestamp())
-ORDER BY at_us, number LIMIT %s
+ORDER BY state, at_us, number LIMIT %s
 
 -- name: count_unknown
 -- How many calls are unknown.
