@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from interlock.core.export import verify_export
     from interlock.core.functions import Binary, Context, Declaration, Result
     from interlock.core.http_template import Credential, CredentialPlace, HttpError
+    from interlock.core.items import Item, ItemState
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
     from interlock.core.observation import Observation, Status
@@ -123,6 +124,7 @@ _HOMES = {
     "interlock.core.export": ("verify_export",),
     "interlock.core.functions": ("Binary", "Context", "Declaration", "Result"),
     "interlock.core.http_template": ("Credential", "CredentialPlace", "HttpError"),
+    "interlock.core.items": ("Item", "ItemState"),
     "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
     "interlock.core.observation": ("Observation", "Status"),
@@ -212,6 +214,8 @@ __all__ = [
     "HttpParameter",
     "HttpTool",
     "InterlockError",
+    "Item",
+    "ItemState",
     "KeyInvalid",
     "Keys",
     "Labels",

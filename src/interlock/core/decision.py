@@ -112,14 +112,20 @@ class Replay:
 
 @frozen
 class Allow:
-    """It may run. `grant` is used up by the claim; `continues` is the unknown call that this one repeats safely."""
+    """It may run. `grant` is used up by the claim; `continues` is the earlier call that this one goes on with.
+
+    That is an unknown one that may be repeated, or one done in part, of which `rest` is the observation (JSON bytes).
+    """
 
     verdict: Verdict
     grant: Approval | None = None
     continues: str | None = None
+    rest: bytes | None = None
 
 
 make_allow = maker(Allow)
+
+_GOES_ON = frozenset({CallState.UNKNOWN, CallState.PARTIAL})
 
 Decision = Allow | Deny | Ask | Replay
 
@@ -159,8 +165,8 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     """What becomes of a frozen operation. A total function: every path ends in a decision with its reasons.
 
     The order: the run is open; an effect has a key; there is time left; what was done before is not done again; policy;
-    what a person declined stays declined; budgets; approval. An unknown call that is safe to repeat passes them all, as
-    a new one does, and is continued.
+    what a person declined stays declined; budgets; approval. An unknown call that is safe to repeat, and one done
+    in part whose tool resumes, pass them all, as a new one does, and are continued.
     """
     if facts.run.ended is not None:
         return Deny(Code.RUN_ENDED, f"The run has ended: {facts.run.ended}.")
@@ -182,9 +188,10 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     if over is not None:
         return replace(over, verdict=verdict)
     decided = _approved(operation, facts, verdict)
-    if prior is None or prior.state is not CallState.UNKNOWN or not isinstance(decided, Allow):
+    if prior is None or prior.state not in _GOES_ON or not isinstance(decided, Allow):
         return decided
-    return replace(decided, continues=prior.operation_id)
+    rest = prior.observation if prior.state is CallState.PARTIAL else None
+    return replace(decided, continues=prior.operation_id, rest=rest)
 
 
 def refusal_of(operation: Operation | Deny, deny: Deny) -> Deny:
@@ -251,6 +258,8 @@ def _repeated(operation: Operation, prior: Prior, facts: Facts, *, verdict: Verd
         return _in_progress(prior, verdict)
     if prior.state is CallState.UNKNOWN and operation.spec.effect.repeatable and not _is_used(facts.grant):
         return _in_progress(prior, verdict) if prior.goes_on else None
+    if prior.state is CallState.PARTIAL and operation.spec.resumes and not _is_used(facts.grant):
+        return None
     return Replay(prior, verdict.answer is not Answer.DENY, verdict)
 
 

@@ -43,7 +43,7 @@ class CallState(StrEnum):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing can change it any more."""
+        """Whether it has ended; only what was done in part may yet go on."""
         return self in (CallState.SUCCEEDED, CallState.PARTIAL, CallState.FAILED, CallState.RELEASED)
 
 
@@ -56,6 +56,7 @@ class CallEvent(StrEnum):
     PROVE_NOTHING_HAPPENED = "prove_nothing_happened"
     LOSE_OUTCOME = "lose_outcome"
     TAKE_OVER = "take_over"
+    GO_ON = "go_on"
 
 
 TRANSITIONS: Mapping[tuple[CallState, CallEvent], CallState] = {
@@ -70,6 +71,7 @@ TRANSITIONS: Mapping[tuple[CallState, CallEvent], CallState] = {
     (CallState.UNKNOWN, CallEvent.FAIL): CallState.FAILED,
     (CallState.UNKNOWN, CallEvent.PROVE_NOTHING_HAPPENED): CallState.RELEASED,
     (CallState.UNKNOWN, CallEvent.TAKE_OVER): CallState.CLAIMED,
+    (CallState.PARTIAL, CallEvent.GO_ON): CallState.CLAIMED,
 }
 
 

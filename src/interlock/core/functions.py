@@ -9,6 +9,7 @@ from typing import Protocol
 from interlock.core.call import Principal
 from interlock.core.evidence import Source
 from interlock.core.frozen import frozen
+from interlock.core.items import Items
 from interlock.core.labels import Labels
 from interlock.core.resource import Resource
 from interlock.core.tool import SHARED, ToolSpec
@@ -20,7 +21,8 @@ class Context:
 
     `key` is stable over all attempts at one operation: send it on to systems that know idempotency keys. `fence` rises
     with every claim: a system that remembers the highest one it saw can refuse a late writer. `deadline_s` is on the
-    event loop's clock; `attempt` counts from 1. `secrets` are values by name, for this call only.
+    event loop's clock; `attempt` counts from 1. `secrets` are values by name, for this call only. `open_items`, where
+    there are any, are all that is left to do of a call that was done in part.
     """
 
     principal: Principal
@@ -32,6 +34,7 @@ class Context:
     run: str | None = None
     task: str | None = None
     resource: Resource | None = None
+    open_items: tuple[str, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
@@ -41,6 +44,7 @@ class Result:
 
     `labels` of None means the labels that the tool declares. `cost_micros` and `tokens` report usage; where neither is
     given the declared cost is charged whole. `open_items` names the items that did not work: the outcome is partial.
+    `items` say how each stands, done or not: recipients with how it was delivered to each, for example.
     """
 
     value: object
@@ -52,6 +56,7 @@ class Result:
     data_version: str = ""
     data_time_us: int | None = None
     open_items: tuple[str, ...] = ()
+    items: Items = ()
 
 
 @frozen

@@ -14,6 +14,7 @@ from interlock.core.chain import Head, Receipt
 from interlock.core.errors import StoreError
 from interlock.core.evidence import Evidence, EvidenceKind, Source
 from interlock.core.frozen import fields_of, frozen
+from interlock.core.items import Item, Items, ItemState
 from interlock.core.labels import Confidentiality, Labels, Trust
 from interlock.core.refusals import Code
 from interlock.core.tool import fields_to_json
@@ -86,6 +87,7 @@ class Observation:
     open_items: tuple[str, ...] = ()
     cached_s: float | None = None
     handle: str | None = None
+    items: Items = ()
 
     @property
     def data(self) -> Json:
@@ -182,7 +184,12 @@ def _read(value: Json) -> Observation:
     known["labels"] = None if fields["labels"] is None else _labels(_object(fields["labels"]))
     known["receipt"] = None if fields["receipt"] is None else Head(**_object(fields["receipt"]))  # type: ignore[arg-type]
     known["open_items"] = tuple(_list(fields["open_items"]))
+    known["items"] = tuple(_item(_object(each)) for each in _list(fields.get("items", [])))
     return Observation(**known)  # type: ignore[arg-type]
+
+
+def _item(fields: dict[str, Json]) -> Item:
+    return Item(_text(fields["name"]), ItemState(_text(fields["state"])), _text(fields["says"]))
 
 
 def _problem(fields: dict[str, Json]) -> Problem:

@@ -17,6 +17,7 @@ from interlock.core.evidence import Evidence
 from interlock.core.freeze import arguments_of
 from interlock.core.frozen import frozen, maker
 from interlock.core.http_answer import is_text
+from interlock.core.items import Item, Items
 from interlock.core.labels import Labels
 from interlock.core.observation import Observation, Problem, Status, from_bytes
 from interlock.core.operation import Operation
@@ -68,6 +69,10 @@ class Frame:
     def words(self, text: str) -> str:
         """A tool's text beside its result: safe to show, and bounded."""
         return self.redactor.text(clean(text).text)[:WORDS_CHARS_MAX]
+
+    def items(self, items: Items) -> Items:
+        """How items stand, in words that are safe to show."""
+        return tuple(Item(self.words(each.name), each.state, self.words(each.says)) for each in items)
 
     def origins(self, labels: Labels) -> Labels:
         """The labels with their origins as words: they go where a result's labels go, to runs and to sinks."""
@@ -199,7 +204,13 @@ def _redacted_again(
 
 def _withheld(seen: Observation) -> dict[str, object]:
     """What a caller who may not see a recorded result is told: how it stands, in words of ours."""
-    kept: dict[str, object] = {"data_json": None, "evidence": None, "resource_version": None, "open_items": ()}
+    kept: dict[str, object] = {
+        "data_json": None,
+        "evidence": None,
+        "resource_version": None,
+        "open_items": (),
+        "items": (),
+    }
     kept |= {"handle": None, "truncated": None}
     if seen.error is None:
         return kept | {"hint": "", "user_text": WITHHELD}
@@ -243,6 +254,7 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         user_text=spec.promises.get(status, PARTLY if partly else DONE),
         invisible_removed=removed,
         open_items=tuple([frame.words(each) for each in outcome.open_items]) if isinstance(outcome, Partial) else (),
+        items=frame.items(produced.items) if produced.items else (),
     )
 
 

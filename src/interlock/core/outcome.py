@@ -5,6 +5,7 @@ from __future__ import annotations
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.evidence import Source
 from interlock.core.frozen import frozen
+from interlock.core.items import Items
 from interlock.core.labels import Labels
 from interlock.core.refusals import Code
 
@@ -27,7 +28,7 @@ class Produced:
     """What a handler gave back beside its value.
 
     `spent` is None where usage is not reported, `cost_reported` whether its cost is what was reported; `sources` become
-    the evidence; `labels` of None means the tool's own.
+    the evidence; `labels` of None means the tool's own; `items` say how each stands.
     """
 
     sources: tuple[Source, ...] = ()
@@ -38,6 +39,7 @@ class Produced:
     data_time_us: int | None = None
     cost_reported: bool = True
     whole: Whole | None = None
+    items: Items = ()
 
 
 NOTHING_MORE = Produced()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from interlock.core.budget import AMOUNT_MAX, NOTHING, Amounts
 from interlock.core.effect import CallEvent
+from interlock.core.items import Items, ItemState, failed_again, marked, open_names, rejoined
+from interlock.core.observation import Observation
 from interlock.core.operation import Operation
-from interlock.core.outcome import Failed, Outcome, Partial, Succeeded, Unknown
+from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
 from interlock.core.refusals import Code
 
 _SUCCEED = CallEvent.SUCCEED  # what most come to: looking it up in its class costs as much as a call
@@ -72,6 +75,35 @@ def repeated(outcome: Outcome) -> Outcome:
     spent = outcome.spent if outcome.nothing_happened or any(outcome.spent) else None
     says = f"{outcome.message.rstrip('. ')}. An earlier attempt may have done it."
     return Unknown(says, spent, outcome.attempts)
+
+
+def gone_on(outcome: Outcome, rest: Observation) -> Outcome:
+    """What is known of a whole call once what was open of it was tried again: what was done stays done."""
+    before = rest.items or marked(rest.open_items)
+    match outcome:
+        case Succeeded():
+            items = rejoined(before, outcome.produced.items, still_open=())
+            return _in_items(outcome.data, items, outcome)
+        case Partial():
+            items = rejoined(before, outcome.produced.items, still_open=outcome.open_items)
+            return _in_items(outcome.data, items, outcome)
+        case Failed():
+            state = ItemState.OPEN if outcome.nothing_happened else ItemState.UNKNOWN
+            items = failed_again(before, says=outcome.message, state=state)
+            spent = outcome.spent if outcome.nothing_happened or any(outcome.spent) else None
+            produced = Produced(items=items, spent=spent)
+            return Partial(rest.data_json or b"null", open_names(items), produced, outcome.attempts)
+        case Unknown():
+            return outcome
+        case _:
+            assert_never(outcome)
+
+
+def _in_items(data: bytes, items: Items, outcome: Succeeded | Partial) -> Outcome:
+    produced, left = replace(outcome.produced, items=items), open_names(items)
+    if not left:
+        return Succeeded(data, produced, outcome.attempts)
+    return Partial(data, left, produced, outcome.attempts)
 
 
 def plainly(outcome: Outcome) -> Outcome:

@@ -120,6 +120,8 @@ def _on_words(spec: ToolSpec) -> Iterator[str]:
             yield f"promises names {status!r}, which is no status{_hint(status, {each.value for each in Status})}"
     if spec.name in (*spec.depends_on, spec.fallback):
         yield "it depends on itself, or falls back on itself"
+    if spec.resumes and (spec.effect is Effect.READ or spec.handler.kind != "python"):
+        yield "only an effect of a Python function, which is told what is open, can resume"
     if spec.effect is Effect.READ and (spec.compensate or spec.reconcile):
         yield "a read has nothing to compensate or reconcile"
     if spec.compensate_arguments is not None and not spec.compensate:

@@ -203,6 +203,7 @@ class ToolSpec:
     what that one is called with; `locks` are templates over arguments that name what must not be touched at the same
     time. `resource_version` names the argument that says which version of its resource an effect was thought for.
     `fallback` names a tool that may do instead while this one does not work; a `standby` tool is offered only then.
+    A tool that `resumes` does only the open items where a call that was done in part is proposed again.
     """
 
     name: str
@@ -254,6 +255,7 @@ class ToolSpec:
     resource_version: str = ""
     fallback: str = ""
     standby: bool = False
+    resumes: bool = False
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
@@ -266,6 +268,7 @@ _LATER: Mapping[str, object] = {
     "compensate_arguments": None,
     "fallback": "",
     "resource_version": "",
+    "resumes": False,
     "standby": False,
 }
 """Fields that came after the first versions: at these values they are left out, so that older digests stay."""

@@ -17,7 +17,7 @@ _TUPLES = ("errors", "locks", "depends_on", "secrets", "facts")
 _AS_GIVEN = (
     "name version title description use_when not_for localized output_check output_bytes_max external cancellable "
     "chosen_by risk labels owner business_owner vendor cost timeout_ms retry concurrency approval_floor summary "
-    "promises cache resource_version standby"
+    "promises cache resource_version standby resumes"
 ).split()
 
 

@@ -71,6 +71,7 @@ def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[
       such as `{"order_id": "$result.id"}` (default: the arguments of the same names).
     - `depends_on`: tools beside it that must succeed first.
     - `fallback`: a tool, or its name, that may do instead while this one does not work. `standby`: offer it only then.
+    - `resumes`: a call that was done in part, proposed again, is made for its open items only (`Context.open_items`).
     - `errors`: the `ErrorContract`s that it may raise as `ToolFault`. `retry`, `timeout_ms`, `cancellable`.
     - `approval_floor`: the least approval that it demands. `cost`: the most that one call costs, and its tags.
     - `locks`: templates of what must not be touched at once. `concurrency`: how many may run at once (0: any).

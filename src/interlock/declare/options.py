@@ -78,6 +78,7 @@ class ToolOptions(TypedDict, total=False):
     cache: CacheRule
     fallback: Callable[..., object] | str
     standby: bool
+    resumes: bool
 
 
 _FUNCTIONS = ("resolve", "reconcile", "precondition")

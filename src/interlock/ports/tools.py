@@ -17,6 +17,7 @@ class Invocation:
     """One attempt at one operation, as a runner gets it. `deadline_s` is on the event loop's clock.
 
     `secrets` are values by name; they reach the tool's code only. `key` and `fence` travel to tools that can use them.
+    `open_items`, where there are any, are all that is to be done.
     """
 
     operation: Operation
@@ -26,6 +27,7 @@ class Invocation:
     deadline_s: float
     secrets: Mapping[str, str] = field(default_factory=dict)
     attempt: int = 1
+    open_items: tuple[str, ...] = ()
 
 
 @frozen

@@ -80,9 +80,12 @@ class PythonRunner:
         check_parameters(functions.handler, properties=known, name=spec.name)
         if (spec.reconcile and not functions.reconcile) or (spec.precondition and not functions.precondition):
             raise SpecInvalid(f"{spec.name}: it declares a reconcile or precondition function, but none was given")
+        handler = read_function(functions.handler, conversions=functions.conversions, all_names=True)
+        if spec.resumes and not handler.contexts:
+            raise SpecInvalid(f"{spec.name}: it resumes, so it has to take a Context, which says what is open")
         beside = [functions.reconcile, functions.precondition, functions.resolver]
         self._bound[spec_digest(spec)] = Bound(
-            read_function(functions.handler, conversions=functions.conversions, all_names=True),
+            handler,
             *[each and read_function(each, conversions=functions.conversions, all_names=False) for each in beside],
         )
 

@@ -93,6 +93,7 @@ def context(invocation: Invocation) -> Context:
         run=caller.run,
         task=caller.task,
         resource=operation.resource,
+        open_items=invocation.open_items,
         secrets=invocation.secrets,
     )
 

@@ -12,6 +12,7 @@ from interlock.core.budget import AMOUNT_MAX, NOTHING, Amounts
 from interlock.core.evidence import Source
 from interlock.core.frozen import frozen
 from interlock.core.functions import Result
+from interlock.core.items import Item, Items, ItemState, marked, open_names, rejoined
 from interlock.core.labels import Confidentiality, Labels, Trust
 from interlock.core.outcome import Produced
 
@@ -48,14 +49,19 @@ def read_result(result: Result) -> Said | Misstated:
     spent: Amounts | None = None
     try:
         spent = _spent(result)
-        return Said(_produced(result, spent), _texts(result.open_items, part="open_items"))
+        items = tuple([_item(each) for each in _items(result.items, part="items")]) if result.items else ()
+        left = _texts(result.open_items, part="open_items")
+        return Said(
+            _produced(result, spent, items=rejoined(marked(left), items, still_open=left)),
+            (*left, *[name for name in open_names(items) if name not in left]),
+        )
     except _Unusable as unusable:
         return Misstated(str(unusable), spent or NOTHING)
     except Exception:  # noqa: BLE001 - a part of a handler's own making may raise anything when it is looked at
         return Misstated("something beside its value", spent or NOTHING)
 
 
-def _produced(result: Result, spent: Amounts | None) -> Produced:
+def _produced(result: Result, spent: Amounts | None, *, items: Items) -> Produced:
     version, time_us = result.resource_version, result.data_time_us
     return Produced(
         sources=tuple([_source(each) for each in _items(result.sources, part="sources")]) if result.sources else (),
@@ -65,6 +71,7 @@ def _produced(result: Result, spent: Amounts | None) -> Produced:
         data_version=_text(result.data_version, part="data_version"),
         data_time_us=None if time_us is None else _whole(time_us, part="data_time_us", most=TIME_MAX_US),
         cost_reported=result.cost_micros is not None,
+        items=items,
     )
 
 
@@ -89,6 +96,12 @@ def _source(given: object) -> Source:
         None if first is None else _whole(first, part="sources", most=LINE_MAX),
         None if last is None else _whole(last, part="sources", most=LINE_MAX),
     )
+
+
+def _item(given: object) -> Item:
+    if not isinstance(given, Item) or not isinstance(given.state, ItemState):
+        raise _Unusable("items")
+    return Item(_text(given.name, part="items"), given.state, _text(given.says, part="items"))
 
 
 def _labels(given: object) -> Labels:

@@ -138,6 +138,7 @@ def _numbered(invocation: Invocation, number: int, *, until_s: float) -> Invocat
         until_s,
         invocation.secrets,
         number,
+        invocation.open_items,
     )
 
 

@@ -12,6 +12,7 @@ from interlock.core.batch import lock_names
 from interlock.core.catalogue import CLOSED
 from interlock.core.errors import RedactionInvalid
 from interlock.core.frozen import maker
+from interlock.core.observation import from_bytes
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Succeeded
 from interlock.core.policy import Visibility
@@ -45,10 +46,12 @@ class Late(Protocol):
 class Flight:
     """One execution on its way. `dispatched` turns true just before the tool's code may run, and stays so.
 
-    `goes_on`: it was given up, and work that could not be stopped may still do it.
+    `goes_on`: it was given up, and work that could not be stopped may still do it. `rest` is what is known of a call
+    that was done in part (JSON bytes), whose open items alone are to be done now.
     """
 
     deadline_s: float
+    rest: bytes | None = None
     dispatched: bool = False
     redactor: Redactor | None = None
     goes_on: bool = False
@@ -78,6 +81,8 @@ class Executor:
         invocation = make_invocation(
             operation, claim.operation_id, operation.key or "", claim.fence, flight.deadline_s, secrets
         )
+        if flight.rest is not None:
+            invocation = replace(invocation, open_items=from_bytes(flight.rest).open_items)
         names = lock_names(operation) if spec.effect.is_effect or spec.locks else ()
         slot = (f"{spec.tenant}\x1f{spec.name}", spec.concurrency) if spec.concurrency else None
         if not names and slot is None:

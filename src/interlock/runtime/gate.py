@@ -273,7 +273,7 @@ class Gate:
 
     async def _run(self, claimed: Claimed) -> Observation:
         """Execute and settle. A cancelled call is settled all the same, by a task that the gate owns."""
-        flight = Flight(claimed.deadline_s)
+        flight = Flight(claimed.deadline_s, claimed.allow.rest)
         try:
             outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
         except asyncio.CancelledError:

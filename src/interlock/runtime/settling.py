@@ -7,12 +7,12 @@ import logging
 from interlock.core.errors import StoreError
 from interlock.core.frozen import maker
 from interlock.core.labels import NO_LABELS
-from interlock.core.observation import Observation, released, to_bytes
+from interlock.core.observation import Observation, from_bytes, released, to_bytes
 from interlock.core.observe import Frame, observe, whole
 from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome, Partial, Succeeded, Unknown
 from interlock.core.redaction import Redactor
-from interlock.core.settle import plainly, repeated, settled_as, spent_on
+from interlock.core.settle import gone_on, plainly, repeated, settled_as, spent_on
 from interlock.ports import Claim, Entry, Settlement
 from interlock.runtime.artifacts import kept_whole
 from interlock.runtime.execute import Flight
@@ -37,7 +37,9 @@ class Settler:
 
     async def settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
         """Write what came of it, then release the observation. Raises only where the store cannot write at all."""
-        outcome = outcome if claimed.allow.continues is None else repeated(outcome)
+        allow = claimed.allow
+        if allow.continues is not None:
+            outcome = repeated(outcome) if allow.rest is None else gone_on(outcome, from_bytes(allow.rest))
         try:
             return await self._write(claimed, outcome, flight)
         except StoreError:

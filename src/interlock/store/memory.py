@@ -44,6 +44,7 @@ from interlock.store.rules import (
     is_key_over,
     is_same_question,
     is_usable,
+    may_continue,
     settled_state,
     still_as_expected,
     used_up,
@@ -159,8 +160,7 @@ class MemoryStore(MemoryCompensations):
             continued = self._calls.get((tenant, intent.continues))
             return (
                 continued is not None
-                and continued.state is CallState.UNKNOWN
-                and not continued.at_work
+                and may_continue(continued.state, at_work=continued.at_work)
                 and continued.operation.key == operation.key
             )
         if (tenant, operation.id) in self._calls:
@@ -181,6 +181,7 @@ class MemoryStore(MemoryCompensations):
         self._books.use_up(call.holds)
         self._books.exchange((), kept=intent.reservations)
         call.holds = intent.reservations
+        self._open[call.operation.tenant, call.operation.id] = call
         return self._take_again(call)
 
     def _prior(self, key: Key, *, at_us: int) -> Prior | None:

@@ -19,7 +19,7 @@ from interlock.store.postgres_approvals import place_of_approval, stored_approva
 from interlock.store.postgres_rows import NOBODY, CallRow, open_call, place_of, write_head
 from interlock.store.postgres_sheet import Needs, Sheet
 from interlock.store.rows import write_labels
-from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, settled_state
+from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, may_continue, settled_state
 from interlock.store.seal import of_call
 
 make_claim = maker(Claim)
@@ -82,9 +82,8 @@ def _is_free(sheet: Sheet, intent: Intent) -> bool:
     if intent.continues is not None:
         return (
             row is not None
-            and row.state is CallState.UNKNOWN
             and row.key_place == key_place
-            and not _is_at_work(sheet, row)
+            and may_continue(row.state, at_work=_is_at_work(sheet, row))
         )
     if row is not None:
         return False

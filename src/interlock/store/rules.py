@@ -40,6 +40,11 @@ def is_key_over(state: CallState, *, until_us: int, at_us: int) -> bool:
     return state is CallState.RELEASED or (state.is_final and until_us <= at_us)
 
 
+def may_continue(state: CallState, *, at_work: bool) -> bool:
+    """Whether a claim may go on with a call: done in part, or unknown and nobody may still be at work on it."""
+    return state is CallState.PARTIAL or (state is CallState.UNKNOWN and not at_work)
+
+
 def settled_state(state: CallState, *, what: CallEvent) -> CallState | None:
     """The state that a settlement leads to, or None where it is not allowed; taking over is not settling."""
     return _SETTLING.get((state, what))

@@ -20,7 +20,7 @@ from interlock.ports import Claim, Entry, Intent, Look, NotClaimed, Seen, Settle
 from interlock.store.books import kept_while_unknown
 from interlock.store.locks import Presence
 from interlock.store.rows import read_holds, read_labels, write_holds, write_labels
-from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, settled_state
+from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, may_continue, settled_state
 from interlock.store.seal import of_call
 from interlock.store.sqlite_approvals import stored_approval, use_approvals
 from interlock.store.sqlite_books import stored_run, stored_usage
@@ -124,7 +124,9 @@ def _continue(desk: Desk, *, intent: Intent, approval: Approval | None) -> Claim
     """Take the unknown call that holds the key under a new fence. What it held is used up; the repeat holds anew."""
     place = (intent.operation.tenant, intent.continues or "")
     row = desk.db.one("select_continued", *place)
-    if row is None or row[:2] != (CallState.UNKNOWN, intent.operation.key) or desk.presence.is_alive(row[2]):
+    if row is None or row[1] != intent.operation.key:
+        return NotClaimed.KEY
+    if not may_continue(CallState(row[0]), at_work=desk.presence.is_alive(row[2])):
         return NotClaimed.KEY
     held = read_holds(row[3])
     desk.books.load(held)

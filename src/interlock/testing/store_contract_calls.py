@@ -120,6 +120,18 @@ class CallContract(ContractTests):
         assert await store.settle(values.settlement(first)) is None
         assert await store.settle(values.settlement(second)) is not None
 
+    async def test_a_call_that_was_done_in_part_goes_on_until_it_is_done(self, *, store: Store, values: Values) -> None:
+        first = await claimed(store, intent=values.intent("k"))
+        await store.settle(values.settlement(first, CallEvent.SUCCEED_PARTLY))
+        again = replace(values.intent("k"), continues=first.operation_id)
+        second = await claimed(store, intent=again)
+        assert (second.operation_id, second.fence) == (first.operation_id, first.fence + 1)
+        assert [each.state for each in await store.open_calls()] == [CallState.CLAIMED]
+        assert await store.claim(again) is NotClaimed.KEY
+        assert await store.settle(values.settlement(second, CallEvent.SUCCEED)) is not None
+        assert await store.open_calls() == ()
+        assert await store.claim(again) is NotClaimed.KEY
+
     async def test_only_the_unknown_call_that_has_the_key_is_continued(self, *, store: Store, values: Values) -> None:
         running = await claimed(store, intent=values.intent("k"))
         assert await store.claim(replace(values.intent("k"), continues=running.operation_id)) is NotClaimed.KEY

@@ -26,14 +26,19 @@ def test_a_step_that_the_table_does_not_have_is_illegal(state: CallState, event:
 
 
 def test_nothing_leaves_a_final_state_and_everything_leaves_the_others() -> None:
-    left = {state for state, _ in TRANSITIONS}
+    left = {state for state, event in TRANSITIONS if event is not CallEvent.GO_ON}
     assert left == {state for state in CallState if not state.is_final}
+
+
+@pytest.mark.requirement("EXEC-9")
+def test_of_what_has_ended_only_what_was_done_in_part_may_go_on() -> None:
+    assert [step for step in TRANSITIONS if step[1] is CallEvent.GO_ON] == [(CallState.PARTIAL, CallEvent.GO_ON)]
 
 
 def test_only_proof_or_a_new_claim_leaves_unknown() -> None:
     leaves = {event for state, event in TRANSITIONS if state is CallState.UNKNOWN}
     assert CallEvent.LOSE_OUTCOME not in leaves
-    assert leaves == set(CallEvent) - {CallEvent.LOSE_OUTCOME}
+    assert leaves == set(CallEvent) - {CallEvent.LOSE_OUTCOME, CallEvent.GO_ON}
 
 
 @pytest.mark.requirement("TOOL-2")

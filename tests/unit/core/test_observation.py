@@ -73,7 +73,7 @@ def test_every_field_is_sent_and_the_result_as_json() -> None:
         *("call_id", "tool", "version", "status", "data", "error", "retryable", "retry_after_s", "operation_id"),
         *("resource", "resource_version", "evidence", "labels", "truncated", "replayed", "executed_at_us"),
         *("approval_id", "expires_at_us", "usage", "receipt", "hint", "user_text", "invisible_removed"),
-        *("open_items", "cached_s", "handle"),
+        *("open_items", "cached_s", "handle", "items"),
     }
 
 

@@ -85,6 +85,7 @@ GOVERNANCE: Mapping[str, object] = {
     "resource_version": "seen",
     "fallback": "other",
     "standby": True,
+    "resumes": True,
     "handler": Entrypoint("http", "https://example.test", "f2"),
 }
 
