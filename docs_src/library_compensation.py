@@ -59,9 +59,8 @@ async def main() -> None:
         print([step.says for step in outline.irreversible])  # what cannot be undone is said before anything is
 
         plan = begun(await gate.compensations.start(by=alice, task="furnish", reason="the wrong flat"))
-        assert (
-            plan.state is CompensationState.COMPENSATED
-        )  # or WAITING for an approval, or FAILED: see plan.steps[plan.at]
+        # or WAITING for an approval, or FAILED: see plan.steps[plan.at]
+        assert plan.state is CompensationState.COMPENSATED
         assert [step.state.value for step in plan.steps] == ["compensated", "irreversible", "compensated"]
         assert ORDERS == {}
 
