@@ -1,7 +1,7 @@
 """The Bedrock Converse dialect: declarations and requests out, turns in, results back. No I/O.
 
-Source: the service model of bedrock-runtime, operations Converse and ConverseStream, and recordings of both. Bodies are
-those of the wire: bytes are base64 text, and the model is named in the `path`, not in the body.
+Source: the service model of bedrock-runtime, operations Converse and ConverseStream. Read on recordings of both, not
+tried live (November 2026). Bodies are those of the wire: bytes are base64 text, and the model is named in the `path`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from interlock.models import anthropic
 from interlock.models.anthropic import (
     container,
     declarations,
@@ -13,7 +14,7 @@ from interlock.models.anthropic import (
     request,
     results,
 )
-from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.codec import Answer, Choice, Codec, Image, Options
 from interlock.models.names import spell
 from tests.unit.models.anthropic_responses import (
     began,
@@ -30,6 +31,11 @@ SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "requir
 OPTIONS = Options(model="small", tokens_max=60)
 SEARCH = declarations([("search", "Search documents.", SCHEMA)], names=spell(["search"]))
 TWO = declarations([("search", "", SCHEMA), ("save", "", SCHEMA)], names=spell(["search", "save"]))
+
+
+def test_the_module_is_a_codec() -> None:
+    codec: Codec = anthropic
+    assert not codec.reader().over
 
 
 @pytest.mark.requirement("TOOL-4")
@@ -122,6 +128,7 @@ def test_a_stream_goes_back_as_the_body_that_it_stands_for() -> None:
         began({"type": "thinking", "thinking": "", "signature": ""}, 0),
         delta("thinking_delta", 0, thinking="be"),
         delta("thinking_delta", 0, thinking="cause"),
+        delta("signature_delta", 0, signature="b2xk"),
         delta("signature_delta", 0, signature="c2ln"),
         stopped(0),
         began({"type": "text", "text": "", "citations": []}, 1),

@@ -4,8 +4,9 @@ import base64
 
 import pytest
 
+from interlock.models import bedrock
 from interlock.models.bedrock import declarations, echo, path, read_response, read_stream, request, results
-from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.codec import Answer, Choice, Codec, Image, Options
 from interlock.models.names import spell
 from interlock.models.pairing import INTERRUPTED
 from tests.unit.models.bedrock_responses import START, began, body_of, call, delta, end, lines, stopped, tool_use
@@ -14,6 +15,11 @@ SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "requir
 OPTIONS = Options(model="small", tokens_max=60)
 TWO = declarations([("search", "Search.", SCHEMA), ("save", "", SCHEMA)], names=spell(["search", "save"]))
 USER: dict[str, object] = {"role": "user", "content": [{"text": "hi"}]}
+
+
+def test_the_module_is_a_codec() -> None:
+    codec: Codec = bedrock
+    assert not codec.reader().over
 
 
 @pytest.mark.requirement("TOOL-4")
