@@ -25,7 +25,14 @@ from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Invocation
 from interlock.runners.python_function import Misfit, PythonFunction, check_parameters, read_function
-from interlock.runners.python_outcome import failure_of, outcome_of, precondition_of, reconciled_of, resource_of
+from interlock.runners.python_outcome import (
+    NOT_HAPPENED,
+    failure_of,
+    outcome_of,
+    precondition_of,
+    reconciled_of,
+    resource_of,
+)
 from interlock.runners.python_stream import streamed
 from interlock.runners.spool import Spools
 from interlock.runners.threads import PoolFull, StillRunning, Threads
@@ -68,6 +75,7 @@ class PythonRunner:
         self._spools = spools
         self._threads = threads or Threads()
         self._bound: dict[str, Bound] = {}
+        self._looking: dict[str, asyncio.Future[object]] = {}
 
     def bind(self, spec: ToolSpec, *, code: object) -> None:
         """Bind a tool's `Functions` to its spec. Raises `SpecInvalid` where they do not fit it."""
@@ -129,9 +137,28 @@ class PythonRunner:
         bound = self._bound.get(invocation.operation.tool.digest)
         if bound is None or bound.reconcile is None:
             return None
-        outcome = await self._result(bound.reconcile, invocation=invocation, read=reconciled_of)
-        told = not isinstance(outcome, Failed) or outcome.code in (Code.TOOL_ERROR, Code.OUTPUT_INVALID)
+        outcome = await self._looked_up(bound.reconcile, invocation=invocation)
+        # An error that it raises says how the look-up went, also where the tool declares that nothing happens with it.
+        told = not isinstance(outcome, Failed) or outcome is NOT_HAPPENED or outcome.code is Code.OUTPUT_INVALID
         return outcome if told else None
+
+    async def _looked_up(self, function: PythonFunction, *, invocation: Invocation) -> Outcome | None:
+        """What a look-up says. While one of this tool hangs in its thread no other begins, or they would take all."""
+        if function.is_async:
+            return await self._here(function, invocation=invocation, read=reconciled_of)
+        digest = invocation.operation.tool.digest
+        before = self._looking.pop(digest, None)
+        if before is not None and not before.done():
+            self._looking[digest] = before
+            return None
+        try:
+            outcome, tail = await self._in_thread(function, invocation=invocation, read=reconciled_of)
+        except StillRunning as cut_off:
+            self._looking[digest] = asyncio.ensure_future(cut_off.tail)
+            raise
+        if tail is not None:
+            self._looking[digest] = asyncio.ensure_future(tail)
+        return outcome
 
     async def resolve(self, operation: Operation) -> Resource | None:
         """The resource as the tool's resolver knows it."""

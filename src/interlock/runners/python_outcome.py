@@ -28,6 +28,9 @@ TRANSIENT = (ConnectionError, TimeoutError)
 
 _DONE = Succeeded(b"null")
 
+NOT_HAPPENED = Failed(Code.TOOL_ERROR, "It did not happen.", nothing_happened=True)
+"""What a look-up says that gives back None; this very value, for one that raises may use the same words."""
+
 
 def outcome_of(value: object) -> Outcome:
     """The outcome of a handler that returned."""
@@ -66,7 +69,7 @@ def precondition_of(value: object) -> Outcome:
 def reconciled_of(value: object) -> Outcome:
     """A value: it happened. None: it did not."""
     if value is None:
-        return Failed(Code.TOOL_ERROR, "It did not happen.", nothing_happened=True)
+        return NOT_HAPPENED
     return outcome_of(value)
 
 
