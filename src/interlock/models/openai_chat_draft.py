@@ -174,8 +174,8 @@ class TurnDraft:
 
     def _take_stop(self, stop: object) -> None:
         """A stop that forbids calls is kept, whatever a later event says."""
-        if isinstance(stop, str) and (self.stop is None or self.stop in STOPS_ALLOWED):
-            self.stop = stop or self.stop or ""
+        if stop is not None and (self.stop is None or self.stop in STOPS_ALLOWED):
+            self.stop = raw_text(stop) or self.stop or ""
 
     def _take_message(self, message: Mapping[str, object]) -> None:
         content = message.get("content")

@@ -60,7 +60,7 @@ class ResponseDraft:
     def take_body(self, body: Mapping[str, object]) -> None:
         """Read a whole response body."""
         self._take_response(body)
-        self._take_end(body, status=text(body.get("status")) or None)
+        self._take_end(body, status=_status(body))
         self.items = [Item(value) for value in mappings(body.get("output"))]
         if not isinstance(body.get("output"), list) and not self.error and self.status not in STATUSES_PENDING:
             self.error = "The response holds no output."
@@ -131,7 +131,7 @@ class ResponseDraft:
             return Ended.DROPPED, "The connection ended before the turn did."
         if self.status in STATUSES_PENDING:
             return Ended.IN_PROGRESS, "The provider is still at work on the turn."
-        if self.status == "incomplete":
+        if self.status == "incomplete" or self.incomplete:
             return self._judge_incomplete()
         if self.status not in {None, "completed"}:
             return Ended.ERROR, f"The turn ended in another way than by being completed: {self.status}"
@@ -160,7 +160,8 @@ class ResponseDraft:
     def _take_last(self, event: Mapping[str, object], *, status: str) -> None:
         response = mapping(event.get("response"))
         self._take_response(response)
-        self._take_end(response, status=text(response.get("status")) or status)
+        told = _status(response) if status == "completed" else None
+        self._take_end(response, status=told or status)
         output = mappings(response.get("output"))
         if output and len(output) >= sum(item.closed for item in self.items):
             closed = [item.value for item in self.items if item.closed]
@@ -201,6 +202,12 @@ class ResponseDraft:
             if found is None and (place or item_id is None):
                 found = item
         return found
+
+
+def _status(response: Mapping[str, object]) -> str | None:
+    """The status as text; one that is none is nothing that allows calls."""
+    status = response.get("status")
+    return None if status is None else raw_text(status)
 
 
 def _place(event: Mapping[str, object]) -> str:

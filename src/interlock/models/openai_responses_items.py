@@ -68,8 +68,10 @@ class Item:
 
     def words(self, name: str) -> str:
         """The `text` or the `refusal` of a message."""
-        parts = mappings(self.value.get("content")) if self.kind == "message" else []
-        return "".join(text(part.get(name)) for part in parts) or "".join(self.pieces.get(name, ()))
+        content = self.value.get("content") if self.kind == "message" else None
+        if isinstance(content, str) and name == "text":
+            return content
+        return "".join(text(part.get(name)) for part in mappings(content)) or "".join(self.pieces.get(name, ()))
 
 
 def calls_of(items: Sequence[Item]) -> tuple[Proposed, ...]:

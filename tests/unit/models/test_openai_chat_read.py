@@ -65,6 +65,14 @@ def test_an_error_in_a_body_of_status_200_runs_nothing() -> None:
 
 
 @pytest.mark.requirement("LOOP-3")
+@pytest.mark.parametrize("stop", [7, ["stop"], True])
+def test_a_stop_that_is_no_word_allows_nothing(stop: object) -> None:
+    body = json.loads(body_of({"tool_calls": [call_of()]}))
+    body["choices"][0]["finish_reason"] = stop
+    assert read_response(json.dumps(body).encode()).ended is Ended.ERROR
+
+
+@pytest.mark.requirement("LOOP-3")
 def test_an_error_inside_of_the_choice_runs_nothing() -> None:
     body = json.loads(body_of({"tool_calls": [call_of()]}))
     body["choices"][0]["error"] = {"message": "The model's host failed.", "code": 502}

@@ -44,6 +44,28 @@ def test_calls_run_from_a_completed_response_alone(status: str, fields: dict[str
 
 
 @pytest.mark.requirement("LOOP-3")
+def test_where_what_ends_a_response_contradicts_itself_the_word_that_runs_nothing_counts() -> None:
+    assert (
+        read_response(body_of(call_of(), incomplete_details={"reason": "max_output_tokens"})).ended is Ended.TRUNCATED
+    )
+    assert json.loads(body_of(call_of()))["status"] == "completed"
+    event = b"event: response.incomplete\ndata: {}\n\n"
+    said = event.replace(b"{}", json.dumps({"response": json.loads(body_of(call_of()))}).encode())
+    assert read_stream([said]).ended is Ended.TRUNCATED
+    assert (
+        read_stream([last(call_of()).replace(b'"status": "completed", "output"', b'"status": 7, "output"')]).ended
+        is Ended.ERROR
+    )
+
+
+@pytest.mark.requirement("LOOP-3")
+def test_a_response_without_a_status_came_whole_and_one_with_another_kind_of_status_is_not_understood() -> None:
+    body = json.loads(body_of(call_of()))
+    assert read_response(json.dumps(body | {"status": None}).encode()).ended is Ended.CALLS_ALLOWED
+    assert read_response(json.dumps(body | {"status": 7}).encode()).ended is Ended.ERROR
+
+
+@pytest.mark.requirement("LOOP-3")
 def test_a_refusal_runs_nothing_though_calls_stand_beside_it() -> None:
     turn = read_response(body_of(message_of("I will not.", kind="refusal", name="refusal"), call_of()))
     assert (turn.ended, turn.reason, turn.runnable) == (Ended.REFUSED, "I will not.", ())
@@ -146,6 +168,10 @@ def test_a_call_that_comes_whole_in_one_event_needs_no_other() -> None:
     assert spelled(read_stream([done(call_of()), last()])) == [("c1", '{"query": "a"}')]
     given_whole = event_of("response.function_call_arguments.done", arguments='{"query": "b"}')
     assert spelled(read_stream([added(call_of()), piece("{"), given_whole])) == [("c1", '{"query": "b"}')]
+
+
+def test_text_may_come_without_parts() -> None:
+    assert read_response(body_of({"type": "message", "role": "assistant", "content": "Hello."})).text == "Hello."
 
 
 def test_text_that_was_still_coming_is_kept() -> None:
