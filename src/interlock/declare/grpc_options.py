@@ -5,27 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
-from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
-from interlock.core.evidence import EvidenceKind, EvidenceRule
 from interlock.core.http_template import Credential
-from interlock.core.labels import Labels
 from interlock.core.tool import (
-    ApprovalFloor,
-    CacheRule,
-    ChosenBy,
-    Cost,
     ErrorContract,
-    Localized,
-    OutputCheck,
     Parameter,
-    RetryRule,
-    Risk,
-    Vendor,
 )
-from interlock.declare.options import ToolOptions, checked
+from interlock.declare.options import SharedOptions, ToolOptions, checked
 from interlock.declare.typed_values import check_keys, typed
 
 
@@ -42,7 +30,7 @@ class GrpcLookUp:
     not_happened: tuple[str, ...] = ()
 
 
-class GrpcOptions(TypedDict, total=False):
+class GrpcOptions(SharedOptions, total=False):
     """What `grpc_tool(...)` takes, all by keyword; its docstring says what each option is for."""
 
     target: str
@@ -59,47 +47,7 @@ class GrpcOptions(TypedDict, total=False):
     fence_metadata: str
     connect_timeout_ms: int
     message_bytes_max: int
-    effect: Effect | str
-    name: str
-    version: str
-    title: str
-    description: str
-    use_when: str
-    not_for: str
-    localized: Mapping[str, Localized]
-    key: Sequence[str]
-    caller_key_required: bool
-    key_lifetime_s: int
-    resource: tuple[str, str]
-    compensate: str
-    compensate_arguments: Mapping[str, object]
-    cache: CacheRule
     parameters: Sequence[Parameter]
-    input_schema: Mapping[str, object]
-    output_schema: Mapping[str, object] | None
-    output_check: OutputCheck | str
-    output_bytes_max: int
-    external: bool
-    cancellable: bool
-    chosen_by: ChosenBy | str
-    risk: Risk | str
-    roles: frozenset[str] | Sequence[str]
-    labels: Labels
-    owner: str
-    business_owner: str
-    vendor: Vendor
-    cost: Cost
-    timeout_ms: int
-    retry: RetryRule
-    locks: Sequence[str]
-    depends_on: Sequence[str]
-    concurrency: int
-    evidence: EvidenceRule | EvidenceKind | str
-    approval_floor: ApprovalFloor
-    summary: str
-    promises: Mapping[str, str]
-    facts: Sequence[str]
-    examples: Mapping[str, Mapping[str, object]]
 
 
 GRPC_HINTS: Mapping[str, Any] = {
@@ -119,15 +67,12 @@ GRPC_HINTS: Mapping[str, Any] = {
 }
 """The options that say how a tool is called, but for its descriptor; all others are those of any tool."""
 
-_OF_FUNCTIONS = frozenset({"resolve", "precondition", "secrets", "resource_version"})
-"""Options of functions that a call has no place for; its secrets are those of its credentials."""
-
 
 def split(options: GrpcOptions) -> tuple[dict[str, Any], ToolOptions]:
     """What is said of the calls, and of the tool, each as its type says. Raises `SpecInvalid`."""
     given: Mapping[str, object] = {**options}
     name = str(given.get("name", "the tool"))
-    known = {"descriptor", *GRPC_HINTS, *ToolOptions.__annotations__} - _OF_FUNCTIONS
+    known = {"descriptor", "parameters", *GRPC_HINTS, *SharedOptions.__annotations__}
     check_keys(given, known, path=f"the options of {name}")
     for needed in ("name", "description", "target", "method"):
         if not given.get(needed):

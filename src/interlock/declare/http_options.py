@@ -4,26 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
-from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
-from interlock.core.evidence import EvidenceKind, EvidenceRule
 from interlock.core.http_template import BodyKind, Credential, HttpError
-from interlock.core.labels import Labels
-from interlock.core.tool import (
-    ApprovalFloor,
-    CacheRule,
-    ChosenBy,
-    Cost,
-    Localized,
-    OutputCheck,
-    RetryRule,
-    Risk,
-    Vendor,
-)
 from interlock.declare.http_request import HttpParameter
-from interlock.declare.options import ToolOptions, checked
+from interlock.declare.options import SharedOptions, ToolOptions, checked
 from interlock.declare.typed_values import check_keys, typed
 
 
@@ -47,7 +33,7 @@ class HttpLookUp:
     absence_proves: bool = False
 
 
-class HttpOptions(TypedDict, total=False):
+class HttpOptions(SharedOptions, total=False):
     """What `http_tool(...)` takes, all by keyword; its docstring says what each option is for."""
 
     method: str
@@ -62,46 +48,6 @@ class HttpOptions(TypedDict, total=False):
     fence_header: str
     connect_timeout_ms: int
     read_timeout_ms: int
-    effect: Effect | str
-    name: str
-    version: str
-    title: str
-    description: str
-    use_when: str
-    not_for: str
-    localized: Mapping[str, Localized]
-    key: Sequence[str]
-    caller_key_required: bool
-    key_lifetime_s: int
-    resource: tuple[str, str]
-    compensate: str
-    compensate_arguments: Mapping[str, object]
-    cache: CacheRule
-    input_schema: Mapping[str, object]
-    output_schema: Mapping[str, object] | None
-    output_check: OutputCheck | str
-    output_bytes_max: int
-    external: bool
-    cancellable: bool
-    chosen_by: ChosenBy | str
-    risk: Risk | str
-    roles: frozenset[str] | Sequence[str]
-    labels: Labels
-    owner: str
-    business_owner: str
-    vendor: Vendor
-    cost: Cost
-    timeout_ms: int
-    retry: RetryRule
-    locks: Sequence[str]
-    depends_on: Sequence[str]
-    concurrency: int
-    evidence: EvidenceRule | EvidenceKind | str
-    approval_floor: ApprovalFloor
-    summary: str
-    promises: Mapping[str, str]
-    facts: Sequence[str]
-    examples: Mapping[str, Mapping[str, object]]
 
 
 HTTP_HINTS: Mapping[str, Any] = {
@@ -120,15 +66,12 @@ HTTP_HINTS: Mapping[str, Any] = {
 }
 """The options that say how a tool is called; all others are those of any tool."""
 
-_OF_FUNCTIONS = frozenset({"resolve", "precondition", "secrets"})
-"""Options of functions that a request has no place for; its secrets are those of its credentials."""
-
 
 def split(options: HttpOptions) -> tuple[dict[str, Any], ToolOptions]:
     """What is said of the requests, and of the tool, each as its type says. Raises `SpecInvalid`."""
     given: Mapping[str, object] = {**options}
     name = str(given.get("name", "the tool"))
-    check_keys(given, {*HTTP_HINTS, *ToolOptions.__annotations__} - _OF_FUNCTIONS, path=f"the options of {name}")
+    check_keys(given, HTTP_HINTS.keys() | SharedOptions.__annotations__.keys(), path=f"the options of {name}")
     for needed in ("name", "description", "method", "url"):
         if not given.get(needed):
             raise SpecInvalid(f"{name}: say its {needed}")

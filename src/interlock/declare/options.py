@@ -26,8 +26,8 @@ from interlock.core.tool import (
 from interlock.declare.typed_values import check_keys, typed
 
 
-class ToolOptions(TypedDict, total=False):
-    """What `tool(...)` takes, all by keyword; its docstring says what each option is for."""
+class SharedOptions(TypedDict, total=False):
+    """What every kind of declaration takes; the docstring of `tool` says what each option is for."""
 
     effect: Effect | str
     name: str
@@ -41,14 +41,8 @@ class ToolOptions(TypedDict, total=False):
     caller_key_required: bool
     key_lifetime_s: int
     resource: tuple[str, str]
-    resource_version: str
-    resolve: Callable[..., object]
-    reconcile: Callable[..., object]
-    precondition: Callable[..., object]
     compensate: Callable[..., object] | str
     compensate_arguments: Mapping[str, object]
-    errors: Sequence[ErrorContract]
-    parameters: Sequence[Parameter]
     input_schema: Mapping[str, object]
     output_schema: Mapping[str, object] | None
     output_check: OutputCheck | str
@@ -72,12 +66,23 @@ class ToolOptions(TypedDict, total=False):
     approval_floor: ApprovalFloor
     summary: str
     promises: Mapping[str, str]
-    secrets: Sequence[str]
     facts: Sequence[str]
     examples: Mapping[str, Mapping[str, object]]
     cache: CacheRule
     fallback: Callable[..., object] | str
     standby: bool
+
+
+class ToolOptions(SharedOptions, total=False):
+    """What `tool(...)` takes, all by keyword; its docstring says what each option is for."""
+
+    resource_version: str
+    resolve: Callable[..., object]
+    reconcile: Callable[..., object]
+    precondition: Callable[..., object]
+    errors: Sequence[ErrorContract]
+    parameters: Sequence[Parameter]
+    secrets: Sequence[str]
     resumes: bool
 
 
