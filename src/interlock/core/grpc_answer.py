@@ -9,7 +9,7 @@ from interlock.core.grpc_call import STATUSES, GrpcCode, LookUpCall
 from interlock.core.outcome import Failed
 from interlock.core.refusals import Code
 from interlock.core.retry import RETRY_AFTER_MAX_S
-from interlock.core.tool import ErrorContract, ToolSpec
+from interlock.core.tool import ToolSpec
 
 TRANSIENT = frozenset({"UNAVAILABLE", "RESOURCE_EXHAUSTED"})
 """Statuses after which a repeatable call may be tried again."""
@@ -60,12 +60,3 @@ def read_status(name: str) -> str:
     if name not in STATUSES or name == STATUSES[0]:
         raise SpecInvalid(f"{name!r} is no status that a call fails with; they are {', '.join(STATUSES[1:])}")
     return name
-
-
-def one_meaning(contracts: tuple[ErrorContract, ...]) -> tuple[ErrorContract, ...]:
-    """The error codes of a tool; several statuses may mean the same one. Raises `SpecInvalid` where one means two."""
-    found: dict[str, ErrorContract] = {}
-    for each in contracts:
-        if found.setdefault(each.code, each) != each:
-            raise SpecInvalid(f"errors: the code {each.code} means two things")
-    return tuple(found.values())

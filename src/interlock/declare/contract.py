@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, cast
 
 from interlock.core.canonical import Json
 from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
 from interlock.core.evidence import EvidenceKind, EvidenceRule
-from interlock.core.tool import Document, Example, IdempotencyRule, ResourceRule
+from interlock.core.tool import Document, ErrorContract, Example, IdempotencyRule, ResourceRule
 from interlock.declare.options import ToolOptions
 from interlock.declare.signature import name_of
+
+WAIT_MS_MAX = 86_400_000
 
 _TUPLES = ("errors", "locks", "depends_on", "secrets", "facts")
 _AS_GIVEN = (
@@ -38,6 +40,21 @@ def contract(options: ToolOptions, *, name: object) -> dict[str, Any]:
 def json_object(given: Mapping[str, object]) -> dict[str, Json]:
     """A document as it was written; `Document` refuses whatever in it is no JSON."""
     return cast(dict[str, Json], dict(given))
+
+
+def one_meaning(contracts: Iterable[ErrorContract]) -> tuple[ErrorContract, ...]:
+    """The error codes of a tool; several statuses may mean the same one. Raises `SpecInvalid` where one means two."""
+    found: dict[str, ErrorContract] = {}
+    for each in contracts:
+        if found.setdefault(each.code, each) != each:
+            raise SpecInvalid(f"errors: the code {each.code} means two things")
+    return tuple(found.values())
+
+
+def check_waits(*waits_ms: int) -> None:
+    """Raises `SpecInvalid` where one is no time that a server may take."""
+    if not all(0 < each <= WAIT_MS_MAX for each in waits_ms):
+        raise SpecInvalid(f"a wait must be 1 to {WAIT_MS_MAX} ms")
 
 
 def _effect(name: object, options: ToolOptions) -> Effect:

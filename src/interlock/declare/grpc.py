@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Unpack
 
 from interlock.core.errors import SpecInvalid
-from interlock.core.grpc_answer import one_meaning, read_status
+from interlock.core.grpc_answer import read_status
 from interlock.core.grpc_call import KIND, GrpcCall, GrpcCode, LookUpCall, read_target
 from interlock.core.http_template import Credential, CredentialPlace, Template
 from interlock.core.spec_check import check_spec
 from interlock.core.tool import SHARED, Document, Entrypoint, ToolSpec
-from interlock.declare.contract import contract, json_object
+from interlock.declare.contract import check_waits, contract, json_object, one_meaning
 from interlock.declare.grpc_options import GrpcLookUp, GrpcOptions, split
 from interlock.declare.http_request import HttpRequest, is_header, template_of
 from interlock.declare.options import ToolOptions
@@ -27,7 +27,6 @@ except ModuleNotFoundError as missing:
 if TYPE_CHECKING:
     from google.protobuf.descriptor import MethodDescriptor
 
-WAIT_MS_MAX = 86_400_000
 MESSAGE_BYTES_LIMIT = 64 * 1024 * 1024
 
 _NAME = re.compile(r"(?!grpc-)[0-9a-z_.-]+(?<!-bin)")
@@ -73,7 +72,8 @@ def grpc_tool(**options: Unpack[GrpcOptions]) -> GrpcTool:
     - `key_metadata` (`idempotency-key`), `fence_metadata` (`interlock-fence`): those of an effect; "" sends none.
     - `connect_timeout_ms`: one wait for a connection. `message_bytes_max`: the size of one message (4 MiB).
 
-    All others are those of `tool`; an `input_schema` of your own replaces the one of the message. Raises `SpecInvalid`.
+    All others are those of `tool`, but for those of its Python code (`resolve`, `precondition`, `secrets`, ...); an
+    `input_schema` of your own replaces the one of the message. Raises `SpecInvalid`.
     """
     return GrpcTool(options)
 
@@ -133,8 +133,7 @@ def _names(method: MethodDescriptor) -> set[str]:
 
 
 def _check_numbers(code: GrpcCode) -> None:
-    if not 0 < code.connect_timeout_ms <= WAIT_MS_MAX:
-        raise SpecInvalid(f"a wait must be 1 to {WAIT_MS_MAX} ms")
+    check_waits(code.connect_timeout_ms)
     if not 0 < code.message_bytes_max <= MESSAGE_BYTES_LIMIT:
         raise SpecInvalid(f"message_bytes_max must be 1 to {MESSAGE_BYTES_LIMIT}")
 
@@ -182,7 +181,7 @@ def _spec(options: ToolOptions, *, code: GrpcCode, schema: Mapping[str, Any]) ->
         "input_schema": Document.of(json_object(schema)),
         "output_schema": None if output is None else Document.of(json_object(output)),
         "parameters": tuple(options.get("parameters", ())),
-        "errors": one_meaning(tuple(contract for _, contract in code.statuses)),
+        "errors": one_meaning(contract for _, contract in code.statuses),
         "secrets": _secrets(code.call.request.credentials),
         "reconcile": code.look_up is not None,
         "handler": Entrypoint(KIND, code.call.target, code.fingerprint),

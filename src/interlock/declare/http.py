@@ -9,13 +9,12 @@ from interlock.core.errors import SpecInvalid
 from interlock.core.http_template import BodyKind, Credential, HttpCode, HttpError, Place, Template
 from interlock.core.spec_check import check_spec
 from interlock.core.tool import SHARED, Document, Entrypoint, ErrorContract, ToolSpec
-from interlock.declare.contract import contract, json_object
+from interlock.declare.contract import check_waits, contract, json_object, one_meaning
 from interlock.declare.http_options import HttpLookUp, HttpOptions, split
 from interlock.declare.http_request import HttpParameter, HttpRequest, is_header, schema_of, template_of
 from interlock.declare.options import ToolOptions
 
-WAIT_MS_MAX = 86_400_000
-WAITS = ("connect_timeout_ms", "read_timeout_ms")
+_PLAIN = ("key_header", "fence_header", "connect_timeout_ms", "read_timeout_ms")
 
 
 class HttpTool:
@@ -53,7 +52,8 @@ def http_tool(**options: Unpack[HttpOptions]) -> HttpTool:
     - `key_header` (`Idempotency-Key`), `fence_header` (`Interlock-Fence`): the headers of an effect; "" sends none.
     - `connect_timeout_ms`, `read_timeout_ms`: one wait for the network; `timeout_ms` bounds the whole attempt.
 
-    All others are those of `tool`. Redirects are followed for reads only. Raises `SpecInvalid`.
+    All others are those of `tool`, but for those of its Python code (`resolve`, `precondition`, `secrets`, ...). Redirects
+    are followed for reads only. Raises `SpecInvalid`.
     """
     return HttpTool(options)
 
@@ -75,10 +75,9 @@ def _code(http: Mapping[str, Any]) -> HttpCode:
         _statuses(http.get("errors", ())),
         None if look_up is None else _look_up(look_up, request, known=http.get("parameters", ())),
         *(((), "", False) if look_up is None else _proofs(look_up)),
-        **{name: http[name] for name in ("key_header", "fence_header", *WAITS) if name in http},
+        **{name: http[name] for name in _PLAIN if name in http},
     )
-    if not all(0 < getattr(code, name) <= WAIT_MS_MAX for name in WAITS):
-        raise SpecInvalid(f"a wait must be 1 to {WAIT_MS_MAX} ms")
+    check_waits(code.connect_timeout_ms, code.read_timeout_ms)
     _check_ours(code)
     return code
 
@@ -128,14 +127,8 @@ def _statuses(errors: Iterable[HttpError]) -> tuple[HttpError, ...]:
     return tuple(found.values())
 
 
-def _contracts(errors: Iterable[HttpError]) -> tuple[ErrorContract, ...]:
-    """The error codes of the tool; several statuses may mean the same one."""
-    found: dict[str, ErrorContract] = {}
-    for each in errors:
-        contract = ErrorContract(each.code, each.retryable, each.nothing_happened, each.description)
-        if found.setdefault(each.code, contract) != contract:
-            raise SpecInvalid(f"errors: the code {each.code} means two things")
-    return tuple(found.values())
+def _contract(error: HttpError) -> ErrorContract:
+    return ErrorContract(error.code, error.retryable, error.nothing_happened, error.description)
 
 
 def _spec(http: Mapping[str, Any], options: ToolOptions, *, code: HttpCode) -> dict[str, Any]:
@@ -149,7 +142,7 @@ def _spec(http: Mapping[str, Any], options: ToolOptions, *, code: HttpCode) -> d
         "input_schema": Document.of(json_object(schema)),
         "output_schema": None if output is None else Document.of(json_object(output)),
         "parameters": tuple(each.parameter for each in parameters if _says_more(each)),
-        "errors": _contracts(code.statuses),
+        "errors": one_meaning(map(_contract, code.statuses)),
         "secrets": _secrets(code),
         "reconcile": code.look_up is not None,
         "handler": Entrypoint("http", code.request.target, code.fingerprint),

@@ -7,7 +7,7 @@ import pytest
 from interlock import tool
 from interlock.core.errors import SpecInvalid
 from interlock.core.faults import TIMED_OUT
-from interlock.core.grpc_answer import Ended, not_happened, one_meaning, outcome_of, read_status, waited_s
+from interlock.core.grpc_answer import Ended, not_happened, outcome_of, read_status, waited_s
 from interlock.core.grpc_call import STATUSES, LookUpCall
 from interlock.core.outcome import Failed
 from interlock.core.refusals import Code
@@ -63,13 +63,6 @@ def test_what_is_no_status_of_a_failure_is_refused(name: str) -> None:
     with pytest.raises(SpecInvalid, match="NOT_FOUND"):
         read_status(name)
     assert read_status("NOT_FOUND") == "NOT_FOUND"
-
-
-def test_one_code_means_one_thing() -> None:
-    one = ErrorContract("GONE")
-    assert one_meaning((one, one)) == (one,)
-    with pytest.raises(SpecInvalid, match="two things"):
-        one_meaning((one, ErrorContract("GONE", nothing_happened=True)))
 
 
 def test_a_wait_is_within_a_day() -> None:

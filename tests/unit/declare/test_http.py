@@ -11,7 +11,7 @@ from interlock.core.tool import Entrypoint, ErrorContract, ParameterSource
 from interlock.declare.http import HttpTool, http_tool
 from interlock.declare.http_options import HTTP_HINTS, HttpLookUp, HttpOptions
 from interlock.declare.http_request import HttpParameter
-from interlock.declare.options import ToolOptions
+from interlock.declare.options import SharedOptions
 
 URL = "https://api.example.com/v1/orders/{order_id}"
 ORDER = HttpParameter("order_id", "path", description="Its number.")
@@ -26,7 +26,7 @@ def declared(**changed: Any) -> HttpTool:
         "url": URL,
         "parameters": [ORDER],
     }
-    return http_tool(**{**options, **changed})  # type: ignore[typeddict-item]
+    return http_tool(**{**options, **changed})
 
 
 def test_a_declaration_is_a_contract_and_a_request() -> None:
@@ -132,5 +132,4 @@ def test_what_no_server_could_mean_is_refused(changed: dict[str, Any], said: str
 
 
 def test_every_option_is_one_of_any_tool_or_of_its_requests() -> None:
-    assert set(get_type_hints(HttpOptions)) <= {*ToolOptions.__annotations__, *HTTP_HINTS}
-    assert set(HTTP_HINTS) <= set(get_type_hints(HttpOptions))
+    assert set(get_type_hints(HttpOptions)) == {*SharedOptions.__annotations__, *HTTP_HINTS}
