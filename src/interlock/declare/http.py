@@ -52,8 +52,8 @@ def http_tool(**options: Unpack[HttpOptions]) -> HttpTool:
     - `key_header` (`Idempotency-Key`), `fence_header` (`Interlock-Fence`): the headers of an effect; "" sends none.
     - `connect_timeout_ms`, `read_timeout_ms`: one wait for the network; `timeout_ms` bounds the whole attempt.
 
-    All others are those of `tool`, but for those of its Python code (`resolve`, `precondition`, `secrets`, ...). Redirects
-    are followed for reads only. Raises `SpecInvalid`.
+    All others are those of `tool`, but for those of its Python code (`resolve`, `precondition`, `secrets`, ...).
+    Redirects are followed for reads only. Raises `SpecInvalid`.
     """
     return HttpTool(options)
 
