@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 _NAME_CHARACTERS_MAX: Final = 128
+_DIRECT: Final = ("direct", None)
 _DOCUMENTS: Final = frozenset({"application/pdf"})
 _CHOICES: Final = {Choice.AUTO: "auto", Choice.NONE: "none", Choice.REQUIRED: "any"}
 _PAIRS: Final = Pairs(
@@ -169,7 +170,7 @@ def _content(answer: Answer) -> str | list[dict[str, object]]:
 
 def _asked_by_a_program(call: Proposed) -> bool:
     """Whoever asked may be code of the model's that runs at the provider: it takes text alone."""
-    return bool(call.caller) and mapping(json.loads(call.caller)).get("type") not in {"direct", None}
+    return bool(call.caller) and mapping(json.loads(call.caller)).get("type") not in _DIRECT
 
 
 def _media(image: Image) -> dict[str, object]:

@@ -12,7 +12,16 @@ from types import MappingProxyType
 from typing import Final
 from urllib.parse import quote
 
-from interlock.models.bedrock_read import CITED, REASONING, TEXT, TOOL_USE, read_response, read_stream, reader
+from interlock.models.bedrock_read import (
+    CITED,
+    CLIENT_TYPES,
+    REASONING,
+    TEXT,
+    TOOL_USE,
+    read_response,
+    read_stream,
+    reader,
+)
 from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
@@ -122,7 +131,7 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
 
 
 def _call_id(call: Mapping[str, object]) -> str:
-    return text(call.get("toolUseId")) if call.get("type") in {None, "", "tool_use"} else ""
+    return text(call.get("toolUseId")) if call.get("type") in CLIENT_TYPES else ""
 
 
 def _blocks(content: object) -> list[Mapping[str, object]]:

@@ -46,7 +46,7 @@ REASONING: Final = "reasoningContent"
 REDACTED: Final = "redactedContent"
 CITED: Final = "citationsContent"
 _CACHE_FIELDS: Final = ("cacheReadInputTokens", "cacheWriteInputTokens")
-_CLIENT_TYPES: Final = (None, "", "tool_use")
+CLIENT_TYPES: Final = (None, "", "tool_use")
 
 
 def read_response(body: bytes, *, status: int = 200) -> Turn:
@@ -204,4 +204,4 @@ def _does(kind: str, body: Mapping[str, object]) -> Does:
         return Does.TEXT
     if kind != TOOL_USE:
         return Does.OTHER
-    return Does.CALL if body.get("type") in _CLIENT_TYPES else Does.PROVIDER_CALL
+    return Does.CALL if body.get("type") in CLIENT_TYPES else Does.PROVIDER_CALL

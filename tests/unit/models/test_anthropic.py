@@ -201,8 +201,9 @@ def test_all_results_go_back_in_one_message_with_their_flags_and_pictures() -> N
     assert request(history, options=OPTIONS)["messages"] == history
 
 
-def test_a_program_of_the_models_is_answered_in_text_alone() -> None:
-    turn = read_response(body_of(tool_use(caller={"type": "code_execution_20250825", "tool_id": "s1"})))
+@pytest.mark.parametrize("kind", ["code_execution_20250825", {"no": "kind"}])
+def test_a_program_of_the_models_is_answered_in_text_alone(kind: object) -> None:
+    turn = read_response(body_of(tool_use(caller={"type": kind, "tool_id": "s1"})))
     (message,) = results([Answer(turn.calls[0], "5", images=(Image(base64="eA=="),))])
     assert "base64" not in json.dumps(message)
 

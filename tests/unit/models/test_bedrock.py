@@ -80,8 +80,9 @@ def test_roles_take_turns_and_every_call_is_answered() -> None:
 
 
 def test_what_the_provider_ran_needs_no_answer_of_ours() -> None:
-    history = [{"role": "assistant", "content": [tool_use(type="server_tool_use"), {"text": "5"}]}]
-    assert request(history, options=OPTIONS)["messages"] == history
+    for kind in ("server_tool_use", "tomorrows_kind", {"no": "kind"}):
+        history = [{"role": "assistant", "content": [tool_use(type=kind), {"text": "5"}]}]
+        assert request(history, options=OPTIONS)["messages"] == history
 
 
 @pytest.mark.requirement("LOOP-2")
