@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlock.models import anthropic, bedrock
+from interlock.models import anthropic, bedrock, openai_chat
 from interlock.models.codec import Answer, Options
 
 TroubleCase = Callable[[str], Mapping[str, Any]]
@@ -51,3 +51,25 @@ def test_every_call_of_an_interrupted_turn_is_answered_in_the_next_converse_mess
     told: Any = answered["content"]
     results = [block["toolResult"] for block in told]
     assert [(result["toolUseId"], result.get("status")) for result in results] == [("A", None), ("B", "error")]
+
+
+@pytest.mark.requirement("LOOP-3")
+@pytest.mark.parametrize(
+    ("deltas", "calls"),
+    [
+        ("deltas", [("call_a", "read", '{"p":"a"}'), ("call_b", "read", '{"p":"b"}')]),
+        ("variant", [("c1", "f", '{"x":1}')]),
+    ],
+)
+def test_pieces_of_calls_are_put_together_by_what_they_are_called_and_not_by_their_index_alone(
+    trouble_case: TroubleCase, deltas: str, calls: list[tuple[str, str, str]]
+) -> None:
+    pieces = [
+        {"index": piece.get("index"), "id": piece.get("id")}
+        | {"function": {"name": piece.get("name"), "arguments": piece.get("args")}}
+        for piece in trouble_case("ADP-02")["input"][deltas]
+    ]
+    chunks: list[dict[str, Any]] = [{"choices": [{"delta": {"tool_calls": [piece]}}]} for piece in pieces]
+    chunks.append({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})
+    turn = openai_chat.read_stream(f"data: {json.dumps(chunk)}\n\n".encode() for chunk in chunks)
+    assert [(call.wire_id, call.name, call.arguments_raw) for call in turn.runnable] == calls
