@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from urllib.parse import unquote
 
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
@@ -25,6 +26,7 @@ from interlock.core.http_template import (
     Origin,
     Place,
     Slot,
+    Style,
     Template,
     read_url,
 )
@@ -132,10 +134,19 @@ def _pairs(filled: Sequence[tuple[Slot, Json]], place: Place, *, also: Iterable[
         with _blaming(slot):
             new = pairs(slot, value)
         others = {encoded(each.name) for each, _ in here if each is not slot}
-        if not others.union(also, (name for name, _ in found)).isdisjoint(name for name, _ in new):
+        taken, names = others.union(also, (name for name, _ in found)), [name for name, _ in new]
+        if isinstance(value, dict) and slot.explode and slot.style is Style.FORM:
+            taken, names = set(map(_loosely, taken)), list(map(_loosely, names))
+        if not taken.isdisjoint(names):
             raise _Refused("it would take the place of another parameter", slot.argument)
         found += new
     return found
+
+
+def _loosely(name: str) -> str:
+    """A name as the loosest of servers reads it: in any case, up to a bracket or NUL, with `_` for blanks and dots."""
+    text = unquote(name.replace("+", " ")).casefold().lstrip()
+    return re.sub("[ .]", "_", re.split("[\\[\0]", text, maxsplit=1)[0])
 
 
 def _literal(query: str) -> Iterator[tuple[str, str | None]]:
@@ -193,7 +204,7 @@ def _body(template: Template, filled: list[tuple[Slot, Json]]) -> Body:
         return NO_BODY
     given = [(slot, value) for slot, value in filled if value is not None]
     if template.body is BodyKind.FORM:
-        _pairs(given, Place.BODY)  # no argument takes the place of another
+        _pairs(filled, Place.BODY)  # no argument takes the place of another
     try:
         return write_body(template.body, given)
     except Misfit as misfit:

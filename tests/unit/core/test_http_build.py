@@ -54,6 +54,22 @@ def test_no_value_of_a_path_leaves_its_place(value: str) -> None:
 
 
 @pytest.mark.requirement("EXEC-6")
+@pytest.mark.parametrize(
+    "name", ["Limit", "limit[]", " limit", "limit\0x", "api key", "api.key", "where[owner]", "where"]
+)
+@pytest.mark.parametrize("place", [Place.QUERY, Place.BODY])
+def test_a_name_of_the_models_choice_is_read_as_another_parameter_by_no_server(name: str, place: Place) -> None:
+    rest = Slot("rest", place, "rest", Style.FORM, explode=True)
+    limit = Slot("limit", place, "limit", Style.FORM)
+    key = Slot("key", place, "api_key", Style.FORM)
+    where = Slot("where", place, "where", Style.DEEP, explode=True)
+    given = template(rest, limit, key, where, body=BodyKind.FORM)
+    assert why(given, rest={name: "1"}).argument == "rest"  # also where the other one is absent
+    assert why(given, rest={name: "1"}, limit="2", where={"a": "b"}).argument == "rest"
+    assert isinstance(built(given, rest={"other": "1"}, limit="2", where={"a": "b"}), Request)
+
+
+@pytest.mark.requirement("EXEC-6")
 @pytest.mark.parametrize("value", ["..", "%2e%2e", "..\\x", "", None, [], "x" * 20_000])
 def test_a_path_value_that_climbs_or_is_nothing_makes_no_request(value: Json) -> None:
     assert why(template(), id=value)
