@@ -25,7 +25,7 @@ ANY = "*"
 class CacheKey:
     """What must be the same for a result to be given again. `credentials` is a fingerprint of those the tool gets.
 
-    `principal` is all that a handler may read of who asks.
+    `principal` is all that is known of who asks, `version` what a resolver says of the resource today.
     """
 
     tenant: str
@@ -35,6 +35,7 @@ class CacheKey:
     policy: str
     redact: frozenset[str]
     arguments: bytes
+    version: str | None = None
 
 
 def read_types(spec: ToolSpec) -> tuple[str, ...]:
@@ -83,6 +84,7 @@ def cache_key(operation: Operation, facts: Facts, verdict: Verdict, *, credentia
         facts.slice.digest,
         verdict.redact,
         operation.arguments,
+        None if facts.resource is None else facts.resource.version,
     )
 
 

@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from interlock import CacheRule, Context, Gate, Host, Limit, Principal, PrincipalKind, ToolCall, ToolFault, tool
+from interlock import (
+    CacheRule,
+    Context,
+    Gate,
+    Host,
+    Limit,
+    Principal,
+    PrincipalKind,
+    Resource,
+    ToolCall,
+    ToolFault,
+    tool,
+)
 from interlock.core.budget import ScopeKind, Unit
 from interlock.testing.simulation import SimulatedClock
 from tests.gates import ALICE, ALL, BOB, OPERATOR, AnyTool, code, opened, records, save
@@ -288,3 +300,20 @@ async def test_an_effect_of_a_process_whose_version_of_the_read_is_not_cached_en
         assert [await ask(gate), await ask(gate)] == [("alice:old", False), ("alice:old", True)]
         await other.call(save("n1", "new"), principal=BOB, task="other")
         assert await ask(gate) == ("alice:new", False)
+
+
+async def test_a_resource_that_its_resolver_finds_at_another_version_is_read_anew() -> None:
+    version = "1"
+
+    def look_up(note: str) -> Resource:
+        return Resource("Note", note, version=version)
+
+    @tool(effect="read", owner="eng", name="load", resource=("Note", "note"), resolve=look_up, cache=CacheRule(60))
+    async def read(note: str) -> str:
+        """Load a note."""
+        return version
+
+    async with opened(":memory:", (read,)) as gate:
+        assert [await ask(gate), await ask(gate)] == [("1", False), ("1", True)]
+        version = "2"  # by somebody who does not ask the gate
+        assert [await ask(gate), await ask(gate)] == [("2", False), ("2", True)]
