@@ -75,11 +75,13 @@ class ResultDesk:
         artifact = found.artifact
         if found.is_hidden:
             data = await self._whole(found)
-            start = offset // PART_BYTES * PART_BYTES
+            if isinstance(data, Deny):
+                return data
             shorter = replace(artifact, size_bytes=len(data))
-            return page(shorter, data[start:], offset=offset, length=length)
+            return page(shorter, data[offset // PART_BYTES * PART_BYTES :], offset=offset, length=length)
         end = min(artifact.size_bytes, offset + length + 3)
-        return page(artifact, await self._joined(artifact, parts_between(offset, end)), offset=offset, length=length)
+        joined = await self._joined(artifact, parts_between(offset, end))
+        return joined if isinstance(joined, Deny) else page(artifact, joined, offset=offset, length=length)
 
     async def raw(self, handle: str, *, by: Principal, offset: int = 0, length: int = PAGE_BYTES_MAX) -> bytes | Deny:
         """The bytes of what is no text, such as an image; empty beyond the end."""
@@ -88,17 +90,19 @@ class ResultDesk:
             return found
         offset, length, artifact = max(0, offset), max(1, min(length, PAGE_BYTES_MAX)), found.artifact
         if found.is_hidden:
-            return (await self._whole(found))[offset:][:length]
+            data = await self._whole(found)
+            return data if isinstance(data, Deny) else data[offset:][:length]
         end = min(artifact.size_bytes, offset + length)
         joined = await self._joined(artifact, parts_between(offset, end))
-        return joined[offset % PART_BYTES :][: max(0, end - offset)]
+        return joined if isinstance(joined, Deny) else joined[offset % PART_BYTES :][: max(0, end - offset)]
 
     async def search(self, handle: str, text: str, *, by: Principal, most: int = 20) -> tuple[Match, ...] | Deny:
         """Where a text stands in it, as it is written in its JSON: the first places, with what stands around them."""
         found = await self._opened(handle, by, what="a search")
         if isinstance(found, Deny):
             return found
-        return matches(await self._whole(found), text, most=max(1, min(most, MATCHES_MAX)))
+        data = await self._whole(found)
+        return data if isinstance(data, Deny) else matches(data, text, most=max(1, min(most, MATCHES_MAX)))
 
     async def part(
         self, handle: str, pointer: str = "", *, by: Principal, start: int = 0, count: int = 50
@@ -107,8 +111,11 @@ class ResultDesk:
         found = await self._opened(handle, by, what=f"{pointer or '/'} from {start}")
         if isinstance(found, Deny):
             return found
+        data = await self._whole(found)
+        if isinstance(data, Deny):
+            return data
         try:
-            value = part_of(decode(await self._whole(found)), pointer, start=max(0, start), count=max(1, count))
+            value = part_of(decode(data), pointer, start=max(0, start), count=max(1, count))
         except (LookupError, ValueError):
             return Deny(Code.PRECONDITION_FAILED, "There is nothing at that place.")
         return value if fits(value) else TOO_MUCH
@@ -134,15 +141,21 @@ class ResultDesk:
         opened = _Open(artifact, told[1].redact)
         return UNSEARCHED if opened.is_hidden and artifact.size_bytes > LOOKED_THROUGH_MAX else opened
 
-    async def _whole(self, found: _Open) -> bytes:
+    async def _whole(self, found: _Open) -> bytes | Deny:
         """All of it, as policy of today shows it; fields have to be looked for in the whole."""
         data = await self._joined(found.artifact, range(found.artifact.parts))
-        if not found.is_hidden:
+        if isinstance(data, Deny) or not found.is_hidden:
             return data
         if found.artifact.media_type == JSON:
             return self._records.redactor.json_bytes(data, named=found.hidden)
         return as_shown(data.decode("utf-8", "replace"), self._records.redactor, found.hidden).encode()
 
-    async def _joined(self, artifact: Artifact, numbers: range) -> bytes:
-        parts = [await self._world.artifacts.part(artifact.tenant, artifact.id, number=number) for number in numbers]
-        return b"".join(part or b"" for part in parts)
+    async def _joined(self, artifact: Artifact, numbers: range) -> bytes | Deny:
+        """These parts; never some of them, where the others are purged meanwhile: all that follows would be shifted."""
+        parts: list[bytes] = []
+        for number in numbers:
+            part = await self._world.artifacts.part(artifact.tenant, artifact.id, number=number)
+            if part is None:
+                return MISSING
+            parts.append(part)
+        return b"".join(parts)

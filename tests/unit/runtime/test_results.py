@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from interlock import Binary, Deny, Gate, Observation, Principal, ToolCall, tool
-from interlock.core.artifact import Page
+from interlock.core.artifact import PART_BYTES, Page
 from tests.gates import ALICE, ALL, BOB, OPERATOR, AnyTool, opened, records
 
 pytestmark = [pytest.mark.requirement("OBS-4")]
@@ -169,3 +169,24 @@ async def test_a_secret_in_bytes_is_kept_nowhere(media_type: str) -> None:
     async with opened(":memory:", (read_log,), secrets=("hunter2-hunter2",)) as gate:
         data = await gate.results.raw(str((await long(gate)).handle), by=ALICE)
         assert data == b"\x89PNG\xff [redacted] \xff"
+
+
+async def test_what_is_purged_while_it_is_read_is_gone_and_nothing_is_shifted(
+    gate_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(gate_path, (log(),)) as gate:
+        handle, artifacts = str((await long(gate)).handle), gate._world.artifacts
+        part = artifacts.part
+
+        async def first_is_gone(tenant: str, artifact_id: str, *, number: int) -> bytes | None:
+            return await part(tenant, artifact_id, number=number) if number else None
+
+        monkeypatch.setattr(artifacts, "part", first_is_gone)
+        assert isinstance(await gate.results.read(handle, by=ALICE, offset=PART_BYTES), Page)
+        for found in (
+            await gate.results.read(handle, by=ALICE, offset=PART_BYTES - 10),
+            await gate.results.raw(handle, by=ALICE, offset=PART_BYTES - 10),
+            await gate.results.search(handle, "line", by=ALICE),
+            await gate.results.part(handle, by=ALICE),
+        ):
+            assert isinstance(found, Deny)
