@@ -6,6 +6,7 @@ that has run out, others take over what it has claimed, and it cannot write for 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, TypeVar
@@ -78,6 +79,8 @@ from interlock.store.postgres_writer import CommitObserver, Nothing, Writer
 from interlock.store.rows import read_checkpoint
 from interlock.store.seal import NoSeal, Seal
 
+log = logging.getLogger("interlock.store")
+
 T = TypeVar("T")
 
 LEAVE_S: Final = 60.0
@@ -140,8 +143,13 @@ class PostgresStore:
             return
         self._is_closed = True
         await self._writer.close()
-        await self._leave()
-        await self._reader.close()
+        try:
+            await self._leave()
+        except StoreError as fault:
+            # What was written is written, and a lease that cannot be given back runs out by itself.
+            log.warning("the lease could not be given back: %s", fault)
+        finally:
+            await self._reader.close()
 
     async def _leave(self) -> None:
         owner = self._writer.desk.owner

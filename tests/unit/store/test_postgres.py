@@ -6,16 +6,33 @@ import psycopg
 import pytest
 
 from interlock.core.effect import CallEvent
+from interlock.core.errors import StoreClosed
 from interlock.core.journal import AuditQuery
+from interlock.store import postgres_reads
 from interlock.testing.store_contract_shared import claimed, verified
 from interlock.testing.store_values import DAY_US, NOW_US, Values
-from tests.postgres import Opens
+from tests.postgres import Opens, OwnServer
 
 
 async def test_closing_twice_is_closing_once(postgres_stores: Opens) -> None:
     store = await postgres_stores()
     await store.close()
     await store.close()
+
+
+async def test_a_store_whose_server_has_gone_closes_all_the_same_and_leaves_no_connection(
+    own_server: OwnServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_reads, "PATIENCE_S", 0)
+    store, values = await own_server.opened(), Values()
+    await store.append(values.event())
+    await store.epoch()
+    (line,) = store._reader._free
+    own_server.kill()
+    await store.close()
+    assert line.is_broken
+    with pytest.raises(StoreClosed):
+        await store.epoch()
 
 
 async def test_work_that_goes_on_when_a_store_is_closed_keeps_its_calls_for_a_while(
