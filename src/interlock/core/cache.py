@@ -55,9 +55,13 @@ def counted_effects(operation: Operation, types: frozenset[str]) -> tuple[Reserv
     spec = operation.tool.spec
     if not types or not spec.effect.is_effect:
         return ()
-    touched = types if spec.resource is None else types & {spec.resource.type, ANY}
     tenant = operation.caller.principal.tenant
-    return tuple(Reservation(_scope(tenant, kind), ONE_CALL) for kind in sorted(touched))
+    return tuple(Reservation(_scope(tenant, kind), ONE_CALL) for kind in sorted(types) if touches(spec, (kind,)))
+
+
+def touches(spec: ToolSpec, types: Iterable[str]) -> bool:
+    """Whether an effect of this tool may change what a read of these types reads."""
+    return spec.resource is None or any(kind in (spec.resource.type, ANY) for kind in types)
 
 
 def scopes_read(operation: Operation) -> tuple[ScopeKey, ...]:

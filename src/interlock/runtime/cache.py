@@ -13,13 +13,15 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from interlock.core.cache import CacheKey, cache_key, generation
+from interlock.core.cache import CacheKey, cache_key, generation, read_types, touches
 from interlock.core.decision import Allow, Facts
 from interlock.core.frozen import frozen
 from interlock.core.observation import Observation, Status, to_bytes
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed
+from interlock.ports import StoredOperation
 from interlock.runtime.execute import Flight
+from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
 
@@ -29,6 +31,10 @@ Fetch = Callable[[Operation, Flight], Awaitable[Mapping[str, str] | Failed]]
 
 BESIDE_BYTES = 1_024
 """What an entry takes beside its result, its arguments and who it is for."""
+
+
+COUNTED_MAX = 4_096
+"""How many tenants, with what they read, are remembered as having no uncounted effect."""
 
 
 @frozen
@@ -63,8 +69,11 @@ class Lead:
 class ReadCache:
     """What this process has read and may give again, the least used thrown out first. Owned by the gate."""
 
-    def __init__(self, world: World, settings: Settings, *, fetch: Fetch) -> None:
+    def __init__(self, world: World, settings: Settings, *, fetch: Fetch, views: Views) -> None:
         self._clock = world.clock
+        self._recovery = world.recovery
+        self._views = views
+        self._counted: set[tuple[str, tuple[str, ...]]] = set()
         self._fetch = fetch
         self._bytes_max = settings.cache_bytes_max
         self._salt = world.entropy.bytes(16)
@@ -75,7 +84,7 @@ class ReadCache:
     async def find(self, operation: Operation, facts: Facts, allow: Allow, *, until_s: float) -> Kept | Lead:
         """What is given again, or the lead of who has to read it; who asks for the same meanwhile waits for it."""
         now = generation(facts.effects)
-        if now is None or allow.grant is not None:
+        if now is None or allow.grant is not None or not await self._is_counted(operation):
             return Lead()
         credentials = await self._credentials(operation, until_s=until_s)
         if credentials is None:
@@ -103,6 +112,26 @@ class ReadCache:
             if lead.key is not None:
                 self._keep(lead.key, lead, operation)
                 self._leads.pop(lead.key).set()
+
+    async def _is_counted(self, operation: Operation) -> bool:
+        """Whether no effect is on its way that began before anything cached what it touches: no count tells of that.
+
+        Once there is none there never will be, since every claim is made under the epoch of today.
+        """
+        tenant, types = operation.caller.principal.tenant, read_types(operation.spec)
+        if (tenant, types) in self._counted:
+            return True
+        for call in await self._recovery.open_calls(tenant):
+            if call.operation.key is not None and self._touches(call.operation, types):
+                return False
+        if len(self._counted) >= COUNTED_MAX:
+            self._counted.clear()
+        self._counted.add((tenant, types))
+        return True
+
+    def _touches(self, stored: StoredOperation, types: tuple[str, ...]) -> bool:
+        tool = self._views.current.catalogue.find(stored.tenant, stored.tool)
+        return tool is None or touches(tool.spec, types)
 
     def _kept(self, key: CacheKey, now: Generation) -> Kept | None:
         entry = self._entries.get(key)

@@ -77,7 +77,7 @@ class Gate:
         self._ends = Ends(world, settings, views=views, records=records, limits=self._looker.limits)
         self._queues = Queues(world.clock, world.entropy, waiting_max=settings.waiting_max)
         self._settler = Settler(world, records, queues=self._queues)
-        self._cache = ReadCache(world, settings, fetch=self._executor.credentials)
+        self._cache = ReadCache(world, settings, fetch=self._executor.credentials, views=views)
         self._ongoing = Ongoing()
         self._look_again: LookAgain | None = None
         self._is_closing = False

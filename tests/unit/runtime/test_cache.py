@@ -317,3 +317,26 @@ async def test_a_resource_that_its_resolver_finds_at_another_version_is_read_ane
         assert [await ask(gate), await ask(gate)] == [("1", False), ("1", True)]
         version = "2"  # by somebody who does not ask the gate
         assert [await ask(gate), await ask(gate)] == [("2", False), ("2", True)]
+
+
+async def test_nothing_is_kept_while_an_effect_is_on_its_way_that_began_before_anything_was_cached(
+    tmp_path: object,
+) -> None:
+    library, path = Library(), f"{tmp_path}/two.db"
+    started, go_on = asyncio.Event(), asyncio.Event()
+
+    @tool(effect="write", owner="eng", name="save", key=["note"], resource=("Note", "note"))
+    async def slow(note: str, text: str) -> None:
+        """Save a note."""
+        started.set()
+        await go_on.wait()
+        library.notes[note] = text
+
+    async with opened(path, (slow,)) as old:
+        saving = asyncio.ensure_future(old.call(save("n1", "new"), principal=BOB, task="other"))
+        await started.wait()
+        async with opened(path, library.tools()[:1]) as gate:
+            assert [await ask(gate), await ask(gate)] == [("alice:old", False), ("alice:old", False)]
+            go_on.set()
+            await saving
+            assert [await ask(gate), await ask(gate)] == [("alice:new", False), ("alice:new", True)]
