@@ -120,11 +120,12 @@ class AuditDesk:
         """Forget what was kept whole of closed calls from before then. The redacted records and the chains stay.
 
         Rows of calls that an earlier purge emptied go, closed questions, and rate windows that are over. Open calls,
-        questions that wait, unused grants and keys that still answer are left as they are.
+        questions that wait, unused grants and keys that still answer are left as they are: a time to come means now.
 
         Raises `ActRefused` unless `by` is an operator of the installation's own tenant: it concerns all tenants.
         """
         only_operators(by, "Purging", tenants={SHARED}, home=self._home)
+        before_us = min(before_us, self._world.clock.now_us())
         record = {"subject": "audit", **signed_by(by), "before_us": before_us}
         await self._world.audit.append(self._records.act(EventKind.PURGED, by.tenant, record))
         await self._world.retention.purge(before_us)

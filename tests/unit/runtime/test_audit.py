@@ -182,6 +182,17 @@ async def test_nothing_of_a_call_under_way_goes(gate_path: str) -> None:
         assert (await gate.audit.purgeable(2**62, by=OPERATOR)).size_bytes > 5_000
 
 
+@pytest.mark.requirement("AUD-4", "IDEM-2")
+async def test_no_purge_forgets_a_key_that_still_answers_whatever_time_it_names(gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools) as gate:
+        await gate.call(save(), principal=ALICE, task="t")
+        for _ in range(2):
+            await gate.audit.purge(2**62, by=OPERATOR)
+            assert (await gate.call(save(), principal=ALICE, task="t")).replayed
+    assert len(shelf.saved) == 1
+
+
 @pytest.mark.requirement("AUD-2")
 async def test_closing_signs_where_the_log_stands_and_only_once(tmp_path: Path) -> None:
     path = str(tmp_path / "gate.db")
