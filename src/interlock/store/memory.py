@@ -153,7 +153,7 @@ class MemoryStore(MemoryCompensations):
         return None
 
     def _is_free(self, intent: Intent) -> bool:
-        """Whether the operation was never claimed and its key is free, or continues the unknown call that holds it."""
+        """Whether the operation was never claimed and its key is free, or continues the call that holds it."""
         operation = intent.operation
         tenant = operation.tenant
         if intent.continues is not None:

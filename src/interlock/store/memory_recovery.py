@@ -13,7 +13,7 @@ from interlock.core.labels import NO_LABELS, Labels
 from interlock.core.recovery import NO_LOOKS, Closing, Looks
 from interlock.ports import Claim, Due, OpenCall, StoredOperation
 from interlock.store.memory_chain import MemoryChain
-from interlock.store.rules import FIRST_FENCE
+from interlock.store.rules import FIRST_FENCE, is_unknown_still, may_look_up, may_take_over
 
 Key = tuple[str, str]
 """Tenant, and what is unique within it."""
@@ -57,9 +57,7 @@ class MemoryRecovery:
     async def take_over(self, found: OpenCall, event: Event) -> Claim | None:
         """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster."""
         call = self._open.get((found.operation.tenant, found.operation.id))
-        if call is None or (call.state, call.fence) != (found.state, found.fence):
-            return None
-        if call.state is CallState.CLAIMED and call.at_work:
+        if call is None or not may_take_over(found, state=call.state, fence=call.fence, at_work=call.at_work):
             return None
         self._chain.append(event)
         return self._take_again(call)
@@ -92,9 +90,9 @@ class MemoryRecovery:
         """Count a look-up before it is made, or give up. None: it is not as `call` has it."""
         place = (call.operation.tenant, call.operation.id)
         held = self._open.get(place)
-        if held is None or held.at_work or (held.state, held.fence) != (CallState.UNKNOWN, call.fence):
-            return None
-        if self._looks_of(held) != call.looks:
+        if held is None or not may_look_up(
+            call, state=held.state, fence=held.fence, at_work=held.at_work, looks=self._looks_of(held)
+        ):
             return None
         self._looks[place] = (held.fence, looks)
         return self._chain.append(event)
@@ -109,7 +107,7 @@ class MemoryRecovery:
         """Propose one, in place of any before it. None: it is not unknown any more, or under another fence."""
         place = (call.operation.tenant, call.operation.id)
         held = self._open.get(place)
-        if held is None or (held.state, held.fence) != (CallState.UNKNOWN, call.fence):
+        if held is None or not is_unknown_still(call, state=held.state, fence=held.fence):
             return None
         self._closings[place] = (call.fence, closing)
         return self._chain.append(event)

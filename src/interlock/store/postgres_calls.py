@@ -19,7 +19,15 @@ from interlock.store.postgres_approvals import place_of_approval, stored_approva
 from interlock.store.postgres_rows import NOBODY, CallRow, open_call, place_of, write_head
 from interlock.store.postgres_sheet import Needs, Sheet
 from interlock.store.rows import write_labels
-from interlock.store.rules import FIRST_FENCE, is_key_over, is_usable, may_continue, settled_state
+from interlock.store.rules import (
+    FIRST_FENCE,
+    is_key_over,
+    is_usable,
+    may_continue,
+    may_look_up,
+    may_take_over,
+    settled_state,
+)
 from interlock.store.seal import of_call
 
 make_claim = maker(Claim)
@@ -75,15 +83,13 @@ class Claiming:
 
 
 def _is_free(sheet: Sheet, intent: Intent) -> bool:
-    """Whether the operation was never claimed and its key is free, or continues the unknown call that holds it."""
+    """Whether the operation was never claimed and its key is free, or continues the call that holds it."""
     operation = intent.operation
     row = sheet.call(place_of(operation.tenant, intent.continues or operation.id))
     key_place = None if operation.key is None else place_of(operation.tenant, operation.key)
     if intent.continues is not None:
         return (
-            row is not None
-            and row.key_place == key_place
-            and may_continue(row.state, at_work=_is_at_work(sheet, row))
+            row is not None and row.key_place == key_place and may_continue(row.state, at_work=_is_at_work(sheet, row))
         )
     if row is not None:
         return False
@@ -136,7 +142,7 @@ def _first_fence(sheet: Sheet, before: CallRow | None, key_place: bytes | None) 
 
 
 def _continued(sheet: Sheet, intent: Intent) -> CallRow:
-    """The unknown call under a new fence. What it held is used up; the repeat holds anew."""
+    """The call under a new fence. What it held is used up; the repeat holds anew."""
     row = sheet.calls[place_of(intent.operation.tenant, intent.continues or "")]
     sheet.books.use_up(row.holds)
     sheet.books.exchange((), kept=intent.reservations)
@@ -270,9 +276,7 @@ class TakingOver:
     def run(self, sheet: Sheet) -> Claim | None:
         found = self.found
         row = sheet.calls.get(place_of(found.operation.tenant, found.operation.id))
-        if row is None or (row.state, row.fence) != (found.state, found.fence) or row.state.is_final:
-            return None
-        if row.state is not CallState.UNKNOWN and _is_at_work(sheet, row):
+        if row is None or not may_take_over(found, state=row.state, fence=row.fence, at_work=_is_at_work(sheet, row)):
             return None
         sheet.append(self.event)
         taken = _taken_again(sheet, row)
@@ -312,9 +316,9 @@ class Noting:
 
     def run(self, sheet: Sheet) -> Receipt | None:
         row = sheet.calls.get(place_of(self.call.operation.tenant, self.call.operation.id))
-        if row is None or _is_at_work(sheet, row):
-            return None
-        if (row.state, row.fence, row.looks) != (CallState.UNKNOWN, self.call.fence, self.call.looks):
+        if row is None or not may_look_up(
+            self.call, state=row.state, fence=row.fence, at_work=_is_at_work(sheet, row), looks=row.looks
+        ):
             return None
         receipt = sheet.append(self.event)
         row.looks = self.looks

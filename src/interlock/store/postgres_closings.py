@@ -15,6 +15,7 @@ from interlock.ports import OpenCall
 from interlock.store.postgres_line import Line, Row
 from interlock.store.postgres_rows import place_of
 from interlock.store.postgres_sheet import Sheet
+from interlock.store.rules import is_unknown_still
 from interlock.store.seal import Seal, of_closing
 
 
@@ -30,7 +31,7 @@ class ProposingClosing:
         operation = self.call.operation
         place = place_of(operation.tenant, operation.id)
         (rows,) = await line.trip(("lock_for_closing", (place,)))
-        if not rows or rows[0] != (CallState.UNKNOWN, self.call.fence):
+        if not rows or not is_unknown_still(self.call, state=CallState(rows[0][0]), fence=rows[0][1]):
             return None
         context = of_closing(operation.tenant, operation.id)
         sealed = sheet.seal.seal(stored_json(spec_to_json(self.closing)), context=context)

@@ -10,7 +10,8 @@ from interlock.core.compensation_plan import CompensationPlan
 from interlock.core.effect import TRANSITIONS, CallEvent, CallState
 from interlock.core.errors import VersionExists
 from interlock.core.journal import RECORD, Payload
-from interlock.ports import ApprovalChange, Intent, PlanChange, Registered
+from interlock.core.recovery import Looks
+from interlock.ports import ApprovalChange, Intent, OpenCall, PlanChange, Registered
 
 FIRST_FENCE = 1
 
@@ -43,6 +44,23 @@ def is_key_over(state: CallState, *, until_us: int, at_us: int) -> bool:
 def may_continue(state: CallState, *, at_work: bool) -> bool:
     """Whether a claim may go on with a call: done in part, or unknown and nobody may still be at work on it."""
     return state is CallState.PARTIAL or (state is CallState.UNKNOWN and not at_work)
+
+
+def may_take_over(found: OpenCall, *, state: CallState, fence: int, at_work: bool) -> bool:
+    """Whether who recovers a call may claim it: as it was found, and unknown, or claimed and nobody at work on it."""
+    if (state, fence) != (found.state, found.fence):
+        return False
+    return state is CallState.UNKNOWN or (state is CallState.CLAIMED and not at_work)
+
+
+def is_unknown_still(found: OpenCall, *, state: CallState, fence: int) -> bool:
+    """Whether a call is unknown, and nobody has claimed it since it was found: what is said of it is said of this."""
+    return (state, fence) == (CallState.UNKNOWN, found.fence)
+
+
+def may_look_up(found: OpenCall, *, state: CallState, fence: int, at_work: bool, looks: Looks) -> bool:
+    """Whether who counted these looks may count the next: nobody else has, and nobody may still be at work on it."""
+    return is_unknown_still(found, state=state, fence=fence) and looks == found.looks and not at_work
 
 
 def settled_state(state: CallState, *, what: CallEvent) -> CallState | None:

@@ -121,7 +121,7 @@ def join_ceiling(desk: Desk, *, intent: Intent) -> None:
 
 
 def _continue(desk: Desk, *, intent: Intent, approval: Approval | None) -> Claim | NotClaimed:
-    """Take the unknown call that holds the key under a new fence. What it held is used up; the repeat holds anew."""
+    """Take the call that holds the key under a new fence. What it held is used up; the repeat holds anew."""
     place = (intent.operation.tenant, intent.continues or "")
     row = desk.db.one("select_continued", *place)
     if row is None or row[1] != intent.operation.key:

@@ -12,6 +12,7 @@ from interlock.core.recovery import Closing
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 from interlock.ports import OpenCall
+from interlock.store.rules import is_unknown_still
 from interlock.store.seal import of_closing
 from interlock.store.sqlite_db import Db
 from interlock.store.sqlite_desk import Desk
@@ -28,8 +29,8 @@ def closings(db: Db, *, tenant: str) -> Mapping[str, Closing]:
 def propose(desk: Desk, *, call: OpenCall, closing: Closing, event: Event) -> Receipt | None:
     """Propose one, in place of any before it. None: it is not unknown any more, or under another fence."""
     place = (call.operation.tenant, call.operation.id)
-    row = desk.db.one("select_open_claim", *place)
-    if row is None or row[:2] != (CallState.UNKNOWN, call.fence):
+    row = desk.db.one("select_standing", *place)
+    if row is None or not is_unknown_still(call, state=CallState(row[0]), fence=row[1]):
         return None
     sealed = desk.db.seal.seal(stored_json(spec_to_json(closing)), context=of_closing(*place))
     desk.db.run("put_closing", *place, call.fence, sealed)

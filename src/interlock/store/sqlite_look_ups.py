@@ -10,6 +10,7 @@ from interlock.core.journal import Event
 from interlock.core.recovery import NO_LOOKS, Looks
 from interlock.ports import Due, OpenCall
 from interlock.store.locks import Presence
+from interlock.store.rules import may_look_up
 from interlock.store.sqlite_db import Db, Row
 from interlock.store.sqlite_desk import Desk, Place
 from interlock.store.sqlite_recovery import open_call
@@ -33,11 +34,12 @@ def looks(db: Db, *, tenant: str | None) -> Mapping[Place, Looks]:
 def note(desk: Desk, *, call: OpenCall, changed: Looks, event: Event) -> Receipt | None:
     """Count a look-up, or give up. None: the call, or how often it was looked up, is not as `call` has it."""
     place = (call.operation.tenant, call.operation.id)
-    row = desk.db.one("select_open_claim", *place)
-    if row is None or row[:2] != (CallState.UNKNOWN, call.fence) or desk.presence.is_alive(row[2]):
-        return None
+    row = desk.db.one("select_standing", *place)
     held = desk.db.one("select_looks_of", *place, call.fence)
-    if (NO_LOOKS if held is None else _looks(held)) != call.looks:
+    counted = NO_LOOKS if held is None else _looks(held)
+    if row is None or not may_look_up(
+        call, state=CallState(row[0]), fence=row[1], at_work=desk.presence.is_alive(row[2]), looks=counted
+    ):
         return None
     desk.db.run("put_looks", *place, call.fence, changed.count, changed.next_us, changed.escalated)
     return desk.chain.append(event)

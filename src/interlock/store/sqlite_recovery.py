@@ -12,7 +12,7 @@ from interlock.core.journal import Event
 from interlock.core.recovery import NO_LOOKS, Looks
 from interlock.ports import Claim, OpenCall, StoredOperation
 from interlock.store.locks import Presence
-from interlock.store.rules import FIRST_FENCE
+from interlock.store.rules import FIRST_FENCE, may_take_over
 from interlock.store.sqlite_calls import claim_again, open_sealed
 from interlock.store.sqlite_db import Db, Row
 from interlock.store.sqlite_desk import Desk, Place
@@ -38,10 +38,10 @@ def open_calls(db: Db, *, tenant: str | None, presence: Presence) -> tuple[OpenC
 def take_over(desk: Desk, *, found: OpenCall, event: Event) -> Claim | None:
     """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster, or its owner lives."""
     place = (found.operation.tenant, found.operation.id)
-    row = desk.db.one("select_open_claim", *place)
-    if row is None or row[:2] != (found.state, found.fence):
-        return None
-    if found.state is not CallState.UNKNOWN and (found.state.is_final or desk.presence.is_alive(row[2])):
+    row = desk.db.one("select_standing", *place)
+    if row is None or not may_take_over(
+        found, state=CallState(row[0]), fence=row[1], at_work=desk.presence.is_alive(row[2])
+    ):
         return None
     taken = claim_again(desk, place=place)
     desk.chain.append(event)

@@ -7,14 +7,18 @@ import pytest
 from interlock.core.approval import ApprovalState, Binding
 from interlock.core.effect import CallEvent, CallState
 from interlock.core.errors import VersionExists
-from interlock.ports import ApprovalChange
+from interlock.core.recovery import NO_LOOKS, Looks
+from interlock.ports import ApprovalChange, OpenCall
 from interlock.store.rules import (
     checked_version,
     denied_in_run,
     is_key_over,
     is_same_question,
+    is_unknown_still,
     is_usable,
     may_fuse,
+    may_look_up,
+    may_take_over,
     settled_state,
     still_as_expected,
 )
@@ -116,3 +120,36 @@ def test_a_version_changes_its_state_and_never_its_digest() -> None:
     assert checked_version(found, stored=replace(found, replacement="b"))
     with pytest.raises(VersionExists):
         checked_version(found, stored=replace(found, digest="2" * 64))
+
+
+def found(state: CallState) -> OpenCall:
+    """A call as recovery has found it."""
+    return OpenCall(values.operation("k"), state, 3, NOW_US, orphaned=True, taken_over=False)
+
+
+@pytest.mark.requirement("IDEM-4")
+@pytest.mark.parametrize("state", CallState)
+def test_a_call_is_taken_over_as_it_was_found_and_from_nobody_at_work_on_a_claim(state: CallState) -> None:
+    is_open = state in (CallState.CLAIMED, CallState.UNKNOWN)
+    call = found(state)
+    assert may_take_over(call, state=state, fence=3, at_work=False) is is_open
+    assert may_take_over(call, state=state, fence=3, at_work=True) is (state is CallState.UNKNOWN)
+    assert not may_take_over(call, state=state, fence=4, at_work=False)
+    for other in set(CallState) - {state}:
+        assert not may_take_over(call, state=other, fence=3, at_work=False)
+
+
+@pytest.mark.parametrize("state", CallState)
+def test_something_is_said_of_an_unknown_call_only_as_it_was_found(state: CallState) -> None:
+    call = found(CallState.UNKNOWN)
+    assert is_unknown_still(call, state=state, fence=3) is (state is CallState.UNKNOWN)
+    assert not is_unknown_still(call, state=state, fence=4)
+
+
+def test_of_those_who_would_look_a_call_up_one_counts_and_nobody_while_work_on_it_goes_on() -> None:
+    call, unknown = found(CallState.UNKNOWN), CallState.UNKNOWN
+    assert may_look_up(call, state=unknown, fence=3, at_work=False, looks=NO_LOOKS)
+    assert not may_look_up(call, state=unknown, fence=3, at_work=True, looks=NO_LOOKS)
+    assert not may_look_up(call, state=unknown, fence=3, at_work=False, looks=Looks(1))
+    assert not may_look_up(call, state=unknown, fence=4, at_work=False, looks=NO_LOOKS)
+    assert not may_look_up(call, state=CallState.CLAIMED, fence=3, at_work=False, looks=NO_LOOKS)

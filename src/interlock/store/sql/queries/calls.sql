@@ -27,7 +27,7 @@ UPDATE calls SET owner = 0 WHERE rowid = ?
 UPDATE calls SET state = 'claimed', fence = fence + 1, owner = ? WHERE tenant = ? AND id = ? RETURNING fence
 
 -- name: select_continued
--- The unknown call that a claim continues.
+-- The call that a claim continues.
 SELECT state, key, owner, holds FROM calls WHERE tenant = ? AND id = ?
 
 -- name: hold_again
@@ -38,8 +38,8 @@ UPDATE calls SET holds = ? WHERE tenant = ? AND id = ?
 -- Work that went on after the outcome was given up has ended, unless somebody else is at the call by now.
 UPDATE calls SET owner = 0 WHERE tenant = ? AND id = ? AND fence = ? AND state = 'unknown'
 
--- name: select_open_claim
--- Where a call stands that someone wants to take over.
+-- name: select_standing
+-- Where a call stands of which someone says something, or wants to take it over.
 SELECT state, fence, owner FROM calls WHERE tenant = ? AND id = ?
 
 -- name: select_at_work
