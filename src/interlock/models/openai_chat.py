@@ -14,7 +14,8 @@ from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
 from interlock.models.openai_chat_read import StreamReader, read_response, read_stream
-from interlock.models.strict import is_object
+from interlock.models.pairing import INTERRUPTED
+from interlock.models.strict import is_object, mappings, text
 from interlock.models.turn import CallKind, Ended, Proposed, Turn, Usage
 
 __all__ = [
@@ -72,11 +73,12 @@ def request(
 ) -> dict[str, object]:
     """The request body. Without tools nothing about tools is sent: some servers refuse a choice without any.
 
-    `only` is honoured by OpenAI itself; for a compatible server, declare no more tools than may be called.
+    `only` is honoured by OpenAI itself; for a compatible server, declare no more tools than may be called. A call in
+    the history that was left without a result is answered as interrupted: servers refuse the whole history for it.
     """
     body: dict[str, object] = {
         "model": options.model,
-        "messages": [dict(message) for message in messages],
+        "messages": _paired(messages),
         options.tokens_field or "max_tokens": options.tokens_max,
     }
     if options.temperature is not None:
@@ -117,11 +119,11 @@ def assistant_echo(turn: Turn) -> dict[str, object]:
     return message
 
 
-def tool_message(call: Proposed, text: str) -> dict[str, object]:
+def tool_message(call: Proposed, words: str) -> dict[str, object]:
     """The result of one call, as a message of the history. The dialect has no error flag: the text says it."""
     if call.kind is CallKind.LEGACY_FUNCTION:
-        return {"role": "function", "name": _name(call), "content": text}
-    return {"role": "tool", "tool_call_id": call.reply_id, "content": text}
+        return {"role": "function", "name": _name(call), "content": words}
+    return {"role": "tool", "tool_call_id": call.reply_id, "content": words}
 
 
 def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
@@ -129,6 +131,23 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
     messages = [tool_message(answer.call, answer.text) for answer in answers]
     pictures = [part for answer in answers for part in _picture_parts(answer)]
     return [*messages, {"role": "user", "content": pictures}] if pictures else messages
+
+
+def _paired(messages: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    sent: list[dict[str, object]] = []
+    waiting: list[str] = []
+    for message in messages:
+        if message.get("role") == "tool":
+            waiting = [call_id for call_id in waiting if call_id != message.get("tool_call_id")]
+        else:
+            sent += map(_interrupted, waiting)
+            waiting = [text(call.get("id")) for call in mappings(message.get("tool_calls"))]
+        sent.append(dict(message))
+    return [*sent, *map(_interrupted, waiting)]
+
+
+def _interrupted(call_id: str) -> dict[str, object]:
+    return {"role": "tool", "tool_call_id": call_id, "content": INTERRUPTED}
 
 
 def _picture_parts(answer: Answer) -> list[dict[str, object]]:

@@ -133,6 +133,21 @@ def test_a_name_that_the_model_made_up_goes_back_in_letters_that_servers_take() 
     assert turn.calls[0].name == "Search Docs "
 
 
+@pytest.mark.requirement("LOOP-2")
+def test_a_call_that_was_interrupted_is_answered_before_whatever_follows_it() -> None:
+    turn = read_response(body_of({"tool_calls": [call_of(call_id="a"), call_of(call_id="b")]}))
+    told = results([Answer(turn.calls[1], "done")])
+    user: dict[str, object] = {"role": "user", "content": "Go on."}
+    sent = request([*echo(turn), *told, user, *echo(turn)], options=OPTIONS)["messages"]
+    assert isinstance(sent, list)
+    assert [message.get("tool_call_id", message["role"]) for message in sent] == [
+        *["assistant", "b", "a", "user"],
+        *["assistant", "a", "b"],
+    ]
+    whole = [*echo(turn), *results([Answer(call, "done") for call in turn.calls]), user]
+    assert request(whole, options=OPTIONS)["messages"] == whole
+
+
 def test_signatures_go_back_where_they_came_from() -> None:
     signature = {"google": {"thought_signature": "c2ln"}}
     sent = call_of() | {"extra_content": signature}
