@@ -7,13 +7,11 @@ answer is lost is not known to have happened or not, and never sent again but wh
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from functools import partial
 
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
-from interlock.core.faults import TIMED_OUT
 from interlock.core.frozen import frozen
 from interlock.core.grpc_answer import Ended, not_happened, outcome_of
 from interlock.core.grpc_call import KIND, GrpcCall, GrpcCode, LookUpCall
@@ -27,15 +25,11 @@ from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Invocation
+from interlock.runners.exchange import NoAnswer, Progress, Terms, not_answered, not_built, not_in_time, spool_for
 from interlock.runners.grpc_channel import Channels, Way
 from interlock.runners.grpc_exchange import Exchanges, Illegible, Sending
 from interlock.runners.grpc_message import Messages
-from interlock.runners.http_exchange import NoAnswer, Progress, Terms
-from interlock.runners.spool import Spool, Spools
-
-LOG = logging.getLogger("interlock.tools")
-
-_NOT_SENT = Failed(Code.TOOL_UNAVAILABLE, "It could not be reached in time.", retryable=True, nothing_happened=True)
+from interlock.runners.spool import Spools
 
 
 @frozen
@@ -77,16 +71,16 @@ class GrpcRunner:
             return Attempt(Failed(Code.TOOL_UNAVAILABLE, message, nothing_happened=True))
         sending = _sending(bound.code.call, invocation.operation.values, invocation=invocation, bound=bound)
         if isinstance(sending, Unbuildable):
-            return Attempt(_refused(sending, spec))
+            return Attempt(not_built(sending, spec))
         progress = Progress()
         try:
             found = await self._send(sending, invocation, bound=bound, progress=progress)
         except asyncio.CancelledError:
             if asyncio.get_running_loop().time() < invocation.deadline_s:
                 raise
-            return Attempt(TIMED_OUT if progress.is_sent else _NOT_SENT)
+            return Attempt(not_in_time(progress))
         if isinstance(found, NoAnswer):
-            return Attempt(_lost(found, invocation, progress=progress))
+            return Attempt(not_answered(found, invocation, progress=progress))
         if isinstance(found, Ended):
             return Attempt(outcome_of(found, spec=spec, code=bound.code))
         return Attempt(_result(found, spec))
@@ -123,15 +117,9 @@ class GrpcRunner:
             sending.way.connect_s,
             max(0.0, invocation.deadline_s - asyncio.get_running_loop().time()),
             is_read or not spec.effect.is_effect,
-            None if self._spools is None else partial(self._spool, self._spools, invocation),
+            None if self._spools is None else partial(spool_for, invocation, self._spools, self._redactor),
         )
         return await self._exchanges.send(sending, messages=bound.messages, terms=terms, progress=progress)
-
-    def _spool(self, spools: Spools, invocation: Invocation) -> Spool:
-        operation = invocation.operation
-        redactor = self._redactor.with_secrets(invocation.secrets.values())
-        tenant, shown_max = operation.caller.principal.tenant, operation.spec.output_bytes_max
-        return spools.open(tenant, redactor=redactor, shown_max=shown_max)
 
 
 def _sending(
@@ -171,19 +159,3 @@ def _result(found: Answer | Illegible, spec: ToolSpec) -> Outcome:
         message = "It was executed, but its result cannot be shown: it is no message of the declared kind."
         return Failed(Code.OUTPUT_INVALID, message)
     return result_of(found, limit=spec.output_bytes_max)
-
-
-def _refused(unbuildable: Unbuildable, spec: ToolSpec) -> Failed:
-    """Nothing was sent: an argument cannot stand in the message, or a credential cannot be sent."""
-    if unbuildable.of_credential:
-        return Failed(Code.CONTEXT_MISSING, f"{spec.name}: {unbuildable.reason}.", nothing_happened=True)
-    message = f"{unbuildable.argument or 'The arguments'} cannot be sent: {unbuildable.reason}."
-    return Failed(Code.TOOL_ARGUMENT_INVALID, message, nothing_happened=True)
-
-
-def _lost(found: NoAnswer, invocation: Invocation, *, progress: Progress) -> Failed:
-    """There is no answer. Whether the call may have arrived is all that is known."""
-    spec = invocation.operation.spec
-    LOG.warning("%s, operation %s: no answer, %s", spec.name, invocation.operation_id, found.reason)
-    message = f"{spec.name} gave no answer: {found.reason}."
-    return Failed(Code.TOOL_UNAVAILABLE, message, retryable=found.passes, nothing_happened=not progress.is_sent)

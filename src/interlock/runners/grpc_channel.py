@@ -20,7 +20,7 @@ from interlock.core.frozen import frozen
 from interlock.core.http_address import NOTHING_PRIVATE, Allowed, is_allowed
 from interlock.core.http_template import Origin
 from interlock.runners.egress import Resolver, SystemResolver
-from interlock.runners.http_exchange import NoAnswer
+from interlock.runners.exchange import NoAnswer
 
 CONNECTIONS_MAX = 100
 """Of effects, at once; reads share one."""

@@ -16,11 +16,11 @@ from interlock.core.frozen import frozen
 from interlock.core.grpc_answer import Ended
 from interlock.core.grpc_call import STATUSES, GrpcCall
 from interlock.core.http_answer import Answer
+from interlock.runners.exchange import NoAnswer, Progress, Terms
 from interlock.runners.grpc_channel import Channels, Way
 from interlock.runners.grpc_message import Messages, Unreadable
 from interlock.runners.grpc_wait import wait_s
 from interlock.runners.http_body import KEPT_BYTES_MAX, read_body
-from interlock.runners.http_exchange import NoAnswer, Progress, Terms
 
 _JSON = "application/json"
 _TOO_LONG = "message larger than max"

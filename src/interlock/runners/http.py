@@ -7,13 +7,11 @@ effect whose answer is lost is not known to have happened or not, and never sent
 from __future__ import annotations
 
 import asyncio
-import logging
 import ssl
 from dataclasses import replace
 from functools import partial
 
 from interlock.core.errors import SpecInvalid
-from interlock.core.faults import TIMED_OUT
 from interlock.core.http_answer import Answer, found_of, is_text, outcome_of
 from interlock.core.http_build import Filling, Request, Unbuildable, build
 from interlock.core.http_template import HttpCode, Template
@@ -27,12 +25,9 @@ from interlock.core.text import clean
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Clock, Invocation
 from interlock.runners.egress import GuardedNetwork
-from interlock.runners.http_exchange import Exchanges, NoAnswer, Progress, Terms
-from interlock.runners.spool import Spool, Spools
-
-LOG = logging.getLogger("interlock.tools")
-
-_NOT_SENT = Failed(Code.TOOL_UNAVAILABLE, "It could not be reached in time.", retryable=True, nothing_happened=True)
+from interlock.runners.exchange import NoAnswer, Progress, Terms, not_answered, not_built, not_in_time, spool_for
+from interlock.runners.http_exchange import Exchanges
+from interlock.runners.spool import Spools
 
 
 class HttpRunner:
@@ -79,16 +74,16 @@ class HttpRunner:
             return Attempt(Failed(Code.TOOL_UNAVAILABLE, message, nothing_happened=True))
         request = build(code.request, _filling(invocation, code))
         if isinstance(request, Unbuildable):
-            return Attempt(_refused(request, spec))
+            return Attempt(not_built(request, spec))
         progress = Progress()
         try:
             found = await self._send(request, invocation, code=code, progress=progress)
         except asyncio.CancelledError:
             if asyncio.get_running_loop().time() < invocation.deadline_s:
                 raise
-            return Attempt(TIMED_OUT if progress.is_sent else _NOT_SENT)
+            return Attempt(not_in_time(progress))
         if isinstance(found, NoAnswer):
-            return Attempt(_lost(found, invocation, progress=progress))
+            return Attempt(not_answered(found, invocation, progress=progress))
         return Attempt(outcome_of(self._safe(found, invocation), spec=spec, code=code, now_us=self._clock.now_us()))
 
     async def precondition(self, invocation: Invocation) -> Failed | None:
@@ -126,7 +121,7 @@ class HttpRunner:
             code.connect_timeout_ms / 1_000,
             code.read_timeout_ms / 1_000,
             is_look_up or not spec.effect.is_effect,
-            None if self._spools is None else partial(self._spool, self._spools, invocation),
+            None if self._spools is None else partial(spool_for, invocation, self._spools, self._redactor),
             is_redirected=not is_look_up,
         )
         return await self._exchanges.send(request, terms=terms, progress=progress)
@@ -137,12 +132,6 @@ class HttpRunner:
             return answer
         redactor = self._redactor.with_secrets(invocation.secrets.values())
         return replace(answer, data=redactor.text(clean(answer.data.decode("utf-8", "replace")).text).encode())
-
-    def _spool(self, spools: Spools, invocation: Invocation) -> Spool:
-        operation = invocation.operation
-        redactor = self._redactor.with_secrets(invocation.secrets.values())
-        tenant, shown_max = operation.caller.principal.tenant, operation.spec.output_bytes_max
-        return spools.open(tenant, redactor=redactor, shown_max=shown_max)
 
 
 def _filling(invocation: Invocation, code: HttpCode, *, of: Template | None = None) -> Filling:
@@ -155,19 +144,3 @@ def _filling(invocation: Invocation, code: HttpCode, *, of: Template | None = No
         ours = ((code.key_header, invocation.key), (code.fence_header, str(invocation.fence)))
         headers += [(name, value) for name, value in ours if name and value]
     return Filling(operation.values, invocation.key, invocation.secrets, tuple(headers))
-
-
-def _refused(unbuildable: Unbuildable, spec: ToolSpec) -> Failed:
-    """Nothing was sent: an argument cannot stand in the request, or a credential cannot."""
-    if unbuildable.of_credential:
-        return Failed(Code.CONTEXT_MISSING, f"{spec.name}: {unbuildable.reason}.", nothing_happened=True)
-    message = f"{unbuildable.argument or 'The arguments'} cannot be sent: {unbuildable.reason}."
-    return Failed(Code.TOOL_ARGUMENT_INVALID, message, nothing_happened=True)
-
-
-def _lost(found: NoAnswer, invocation: Invocation, *, progress: Progress) -> Failed:
-    """There is no answer. Whether the request may have arrived is all that is known."""
-    spec = invocation.operation.spec
-    LOG.warning("%s, operation %s: no answer, %s", spec.name, invocation.operation_id, found.reason)
-    message = f"{spec.name} gave no answer: {found.reason}."
-    return Failed(Code.TOOL_UNAVAILABLE, message, retryable=found.passes, nothing_happened=not progress.is_sent)

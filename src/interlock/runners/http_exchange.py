@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from functools import partial
 from urllib.parse import urljoin
 
 import certifi
@@ -19,8 +19,9 @@ from interlock.core.http_answer import Answer, is_text
 from interlock.core.http_build import Request
 from interlock.core.http_template import read_url
 from interlock.runners.egress import EgressRefused
+from interlock.runners.exchange import NoAnswer, Progress, Terms
 from interlock.runners.http_body import read_body
-from interlock.runners.spool import HELD_BACK, Spool
+from interlock.runners.spool import HELD_BACK
 
 REDIRECTS_MAX = 5
 CONNECTIONS_MAX = 100
@@ -32,39 +33,10 @@ _PUBLIC = frozenset({"accept", "accept-encoding", "user-agent"})
 """Headers that another origin is sent after a redirect; all others may hold arguments or keys."""
 
 
-@frozen
-class NoAnswer:
-    """Why there is none, in words that hold nothing of request or answer. `passes`: another attempt may fare better."""
-
-    reason: str
-    passes: bool = True
-
-
-@frozen
-class Terms:
-    """How one exchange is done: the limit of the answer, the waits, and whether its connection may be kept alive.
-
-    `is_redirected`: what leads elsewhere is followed. `spool` opens a place for a text that is over the limit.
-    """
-
-    limit: int
-    connect_s: float
-    read_s: float
-    is_read: bool
-    spool: Callable[[], Spool] | None = None
-    is_redirected: bool = True
-
-
-@dataclass(slots=True)
-class Progress:
-    """How far an exchange got: `is_sent` turns true before the first byte of a request may go out, and stays so."""
-
-    is_sent: bool = False
-
-    async def trace(self, name: str, _: object) -> None:
-        """What httpcore tells of its steps."""
-        if name.endswith("send_request_headers.started"):
-            self.is_sent = True
+async def _trace(progress: Progress, name: str, _: object) -> None:
+    """What httpcore tells of its steps."""
+    if name.endswith("send_request_headers.started"):
+        progress.is_sent = True
 
 
 _QUIET: ContextVar[bool] = ContextVar("quiet", default=False)
@@ -147,7 +119,7 @@ class Exchanges:
             _url(request),
             headers=[("Host", request.origin.authority), *request.headers, *request.private],
             content=request.body if request.body or request.method in _HAS_BODY else None,
-            extensions={"timeout": waits, "trace": progress.trace},
+            extensions={"timeout": waits, "trace": partial(_trace, progress)},
         ) as response:
             head = _Head(response.headers)
             follows = terms.is_read and terms.is_redirected and request.method in _REDIRECTED

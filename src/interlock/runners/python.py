@@ -10,6 +10,7 @@ import asyncio
 import logging
 import traceback
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar
 
@@ -239,8 +240,15 @@ class PythonRunner:
 
 
 def _is_its_own(fault: BaseException) -> bool:
-    """Whether the code of the tool raised it: it did not where this call was cancelled, or the program is to end."""
+    """Whether the code of the tool raised it: it did not where this call was cancelled, or the program is to end.
+
+    Nor where its coroutine is closed unfinished, which happens in no task.
+    """
     if isinstance(fault, asyncio.CancelledError):
         task = asyncio.current_task()
         return task is not None and not task.cancelling()
-    return not isinstance(fault, KeyboardInterrupt | GeneratorExit)
+    if isinstance(fault, GeneratorExit):
+        with suppress(RuntimeError):  # no loop runs any more
+            return asyncio.current_task() is not None
+        return False
+    return not isinstance(fault, KeyboardInterrupt)

@@ -15,8 +15,8 @@ import grpc
 from interlock.core.http_address import Allowed, read_allowed
 from interlock.core.http_template import Origin
 from interlock.runners import grpc_channel
+from interlock.runners.exchange import NoAnswer
 from interlock.runners.grpc_channel import Channels, Way
-from interlock.runners.http_exchange import NoAnswer
 from tests import grpc_upstream as server
 from tests.grpc_upstream import ACT, ActRequest, upstream
 from tests.http_upstream import Names

@@ -14,10 +14,10 @@ from interlock.core.http_answer import Answer
 from interlock.core.http_template import Origin, Template
 from interlock.declare.grpc_descriptor import described
 from interlock.runners import grpc_exchange
+from interlock.runners.exchange import NoAnswer, Progress, Terms
 from interlock.runners.grpc_channel import Channels, Way
 from interlock.runners.grpc_exchange import Exchanges, Illegible, Sending
 from interlock.runners.grpc_message import Messages
-from interlock.runners.http_exchange import NoAnswer, Progress, Terms
 from tests import grpc_upstream as server
 from tests.grpc_upstream import (
     ACT,

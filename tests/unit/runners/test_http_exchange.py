@@ -10,7 +10,8 @@ from interlock.core.http_answer import Answer
 from interlock.core.http_build import Request
 from interlock.core.http_template import Origin
 from interlock.runners.egress import GuardedNetwork, SystemResolver
-from interlock.runners.http_exchange import Exchanges, NoAnswer, Progress, Terms, redirected
+from interlock.runners.exchange import NoAnswer, Progress, Terms
+from interlock.runners.http_exchange import Exchanges, redirected
 from interlock.runners.spool import HELD_BACK
 from tests import http_upstream as server
 from tests.http_upstream import Exchange, Upstream, status, upstream

@@ -123,3 +123,22 @@ async def test_bytes_are_given_to_who_may_read_them_only() -> None:
     async with opened(":memory:", (draw,), only) as gate:
         handle = str((await gate.call(ToolCall("c", "draw", {}), principal=ALICE)).handle)
         assert isinstance(await gate.results.raw(handle, by=BOB), Deny)
+
+
+@pytest.mark.requirement("EXEC-5")
+@pytest.mark.parametrize("fault", [GeneratorExit, StopAsyncIteration, SystemExit, BaseException])
+async def test_whatever_is_raised_on_the_way_is_a_fault_of_the_tool(fault: type[BaseException]) -> None:
+    @tool(effect="read", owner="eng", output_bytes_max=100)
+    async def broken() -> AsyncIterator[str]:
+        """Break."""
+        yield "x"
+        raise fault
+
+    @tool(effect="read", owner="eng")
+    async def at_once() -> None:
+        """Break at once."""
+        raise fault
+
+    async with opened(":memory:", (broken, at_once)) as gate:
+        for name in ("broken", "at_once"):
+            assert code(await gate.call(ToolCall("c", name, {}), principal=ALICE)) == "TOOL_EXCEPTION"
