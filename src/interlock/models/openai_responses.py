@@ -16,7 +16,8 @@ from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
 from interlock.models.openai_responses_read import StreamReader, read_response, read_stream
-from interlock.models.strict import is_object, mapping, mappings, strict_json
+from interlock.models.pairing import INTERRUPTED
+from interlock.models.strict import is_object, mapping, mappings, strict_json, text
 from interlock.models.turn import CallKind, Ended, Proposed, Turn, Usage
 
 __all__ = [
@@ -42,6 +43,10 @@ __all__ = [
 
 TOOLS_MAX: Final = 128
 NAME_CHARACTERS_MAX: Final = 64
+OUTPUT_KINDS: Final[Mapping[str, str]] = {
+    "function_call": "function_call_output",
+    "custom_tool_call": "custom_tool_call_output",
+}
 APPROVED: Final = "approved"
 """The text of the result that lets a hosted MCP server's call run. Any other text denies it and says why."""
 
@@ -77,10 +82,13 @@ def request(
     choice: Choice = Choice.AUTO,
     only: Sequence[str] = (),
 ) -> dict[str, object]:
-    """The request body. `messages` are the items of `input`. `only` is honoured by OpenAI itself."""
+    """The request body. `messages` are the items of `input`. `only` is honoured by OpenAI itself.
+
+    A call in the history that was left without a result is answered as interrupted: the API refuses it otherwise.
+    """
     body: dict[str, object] = {
         "model": options.model,
-        "input": [dict(message) for message in messages],
+        "input": _paired(messages),
         options.tokens_field or "max_output_tokens": options.tokens_max,
     }
     if options.temperature is not None:
@@ -122,6 +130,25 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
     granted by the text `approved` alone, and only where the answer is not `failed`.
     """
     return [_result(answer) for answer in answers]
+
+
+def _paired(items: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    answered = {text(item.get("call_id")) for item in items if text(item.get("type")).endswith("_output")}
+    sent: list[dict[str, object]] = []
+    waiting: list[dict[str, object]] = []
+    for item in map(dict, items):
+        if item.get("role") == "user":
+            sent, waiting = sent + waiting, []
+        sent.append(item)
+        if text(item.get("type")) in OUTPUT_KINDS and text(item.get("call_id")) not in answered:
+            waiting.append(_interrupted(item))
+    return sent + waiting
+
+
+def _interrupted(call: Mapping[str, object]) -> dict[str, object]:
+    caller = {"caller": call["caller"]} if call.get("caller") else {}
+    kind = OUTPUT_KINDS[text(call.get("type"))]
+    return {"type": kind, "call_id": call.get("call_id"), "output": INTERRUPTED} | caller
 
 
 def _result(answer: Answer) -> dict[str, object]:
@@ -176,13 +203,13 @@ def _shell(answer: Answer) -> dict[str, object]:
     return printed if length_max is None else printed | {"max_output_length": length_max}
 
 
-def _declared(text: str) -> list[dict[str, object]]:
-    return [dict(tool) for tool in mappings(_parsed(text))]
+def _declared(source: str) -> list[dict[str, object]]:
+    return [dict(tool) for tool in mappings(_parsed(source))]
 
 
-def _parsed(text: str) -> object:
+def _parsed(source: str) -> object:
     try:
-        return strict_json(text)
+        return strict_json(source)
     except (ValueError, RecursionError):
         return None
 

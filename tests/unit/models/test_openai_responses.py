@@ -104,6 +104,26 @@ def test_every_call_has_a_label_of_its_own_in_the_history() -> None:
 
 
 @pytest.mark.requirement("LOOP-2")
+def test_a_call_that_was_interrupted_is_answered_before_whatever_follows_it() -> None:
+    caller = {"type": "program", "caller_id": "p"}
+    custom = {"type": "custom_tool_call", "call_id": "c3", "name": "sql", "input": "x"}
+    turn = read_response(body_of(call_of(), call_of(call_id="c2", caller=caller), custom))
+    told = results([Answer(turn.calls[0], "done")])
+    user: dict[str, object] = {"role": "user", "content": "Go on."}
+    sent = request([*echo(turn), *told, user], options=OPTIONS)["input"]
+    assert isinstance(sent, list)
+    answers = [(item["type"], item["call_id"], item.get("caller")) for item in sent[3:6]]
+    assert answers == [
+        ("function_call_output", "c1", None),
+        ("function_call_output", "c2", caller),
+        ("custom_tool_call_output", "c3", None),
+    ]
+    assert sent[6] == user
+    whole = [*echo(turn), *results([Answer(call, "done") for call in turn.calls]), user]
+    assert request(whole, options=OPTIONS)["input"] == whole
+
+
+@pytest.mark.requirement("LOOP-2")
 def test_reasoning_that_led_to_nothing_stays_out_of_the_history() -> None:
     assert echo(read_response(body_of(message_of(), THOUGHT, status="incomplete"))) == [message_of()]
     cut = read_stream([done(THOUGHT), added({"type": "message", "role": "assistant"})])

@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from interlock.models.openai_responses import (
     Answer,
     Ended,
+    Options,
     StreamReader,
     echo,
     read_response,
     read_stream,
+    request,
     results,
 )
 from interlock.models.strict import BODY_BYTES_MAX
@@ -95,7 +97,9 @@ def test_no_shape_of_an_event_or_an_item_makes_a_reader_or_an_echo_raise(trees: 
         assert all(call.closed for call in turn.runnable)
         labels = [item.get(name) for item in echo(turn) for name in ("call_id", "id")]
         assert all(call.reply_id in labels for call in turn.calls)
-        assert len(results([Answer(call, "done") for call in turn.calls])) == len(turn.calls)
+        told = results([Answer(call, "done") for call in turn.calls])
+        assert len(told) == len(turn.calls)
+        assert request([*echo(turn), *told], options=Options(model="m", tokens_max=1))["input"] == echo(turn) + told
 
 
 @given(st.binary(max_size=200))
