@@ -38,16 +38,16 @@ class CacheKey:
     version: str | None = None
 
 
-def read_types(spec: ToolSpec) -> tuple[str, ...]:
+def types_read_by(spec: ToolSpec) -> tuple[str, ...]:
     """The types of resource that a cached read reads."""
     if spec.cache is None:
         return ()
     return spec.cache.reads or (() if spec.resource is None else (spec.resource.type,)) or (ANY,)
 
 
-def types_read(specs: Iterable[ToolSpec]) -> frozenset[str]:
+def types_read_by_any(specs: Iterable[ToolSpec]) -> frozenset[str]:
     """The types that some cached read reads."""
-    return frozenset(kind for spec in specs for kind in read_types(spec))
+    return frozenset(kind for spec in specs for kind in types_read_by(spec))
 
 
 def counted_effects(operation: Operation, types: frozenset[str]) -> tuple[Reservation, ...]:
@@ -64,9 +64,9 @@ def touches(spec: ToolSpec, types: Iterable[str]) -> bool:
     return spec.resource is None or any(kind in (spec.resource.type, ANY) for kind in types)
 
 
-def scopes_read(operation: Operation) -> tuple[ScopeKey, ...]:
+def scopes_read_by(operation: Operation) -> tuple[ScopeKey, ...]:
     """The scopes that tell whether what a cached read has read is still as it was."""
-    return tuple(_scope(operation.caller.principal.tenant, kind) for kind in read_types(operation.tool.spec))
+    return tuple(_scope(operation.caller.principal.tenant, kind) for kind in types_read_by(operation.tool.spec))
 
 
 def generation(usage: Iterable[Usage]) -> tuple[int, ...] | None:

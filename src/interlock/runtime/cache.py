@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from interlock.core.cache import CacheKey, cache_key, generation, read_types, touches
+from interlock.core.cache import CacheKey, cache_key, generation, touches, types_read_by
 from interlock.core.decision import Allow, Facts
 from interlock.core.frozen import frozen
 from interlock.core.observation import Observation, Status, to_bytes
@@ -118,7 +118,7 @@ class ReadCache:
 
         Once there is none there never will be, since every claim is made under the epoch of today.
         """
-        tenant, types = operation.caller.principal.tenant, read_types(operation.spec)
+        tenant, types = operation.caller.principal.tenant, types_read_by(operation.spec)
         if (tenant, types) in self._counted:
             return True
         for call in await self._recovery.open_calls(tenant):

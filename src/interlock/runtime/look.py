@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from interlock.core.approval import Approval
 from interlock.core.budget import ScopeKind, Taken
-from interlock.core.cache import counted_effects, scopes_read
+from interlock.core.cache import counted_effects, scopes_read_by
 from interlock.core.canonical import Json
 from interlock.core.decision import Facts
 from interlock.core.frozen import frozen, maker
@@ -84,7 +84,7 @@ class Looker:
         reservations = self.limits.reservations(caller, spec, digest=digest, now_us=now_us, counted=asked.counted)
         if view.cached and spec.effect.is_effect:
             reservations = Taken.of((*reservations, *counted_effects(operation, view.cached)))
-        scopes = reservations.scopes if spec.cache is None else (*reservations.scopes, *scopes_read(operation))
+        scopes = reservations.scopes if spec.cache is None else (*reservations.scopes, *scopes_read_by(operation))
         seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us))
         policy = view.policies.slice(spec, tenant=tenant)
         if caller.run is None and policy.reads_run:

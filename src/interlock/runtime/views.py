@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from interlock.core.cache import types_read
+from interlock.core.cache import types_read_by_any
 from interlock.core.canonical import decode
 from interlock.core.catalogue import Catalogue, Lifecycle, Tool
 from interlock.core.policy import PolicySet, PolicySource
@@ -66,7 +66,7 @@ class Views:
 
     def _cached(self, versions: Iterable[Registered]) -> frozenset[str]:
         """What cached reads of any version read: one that is closed, or not the default here, may run elsewhere."""
-        return types_read(self._read(each) for each in versions if _CACHES in each.spec)
+        return types_read_by_any(self._read(each) for each in versions if _CACHES in each.spec)
 
     def _defaults(self, versions: Iterable[Registered]) -> dict[tuple[str, str], Tool]:
         """For each name the version published last whose code is here; a newer candidate does not stand in its way."""
