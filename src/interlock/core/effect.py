@@ -42,6 +42,11 @@ class CallState(StrEnum):
     RELEASED = "released"
 
     @property
+    def was_done(self) -> bool:
+        """Whether it has happened, in full or in part."""
+        return self in (CallState.SUCCEEDED, CallState.PARTIAL)
+
+    @property
     def is_final(self) -> bool:
         """Whether it has ended; only what was done in part may yet go on."""
         return self in (CallState.SUCCEEDED, CallState.PARTIAL, CallState.FAILED, CallState.RELEASED)
@@ -73,8 +78,3 @@ TRANSITIONS: Mapping[tuple[CallState, CallEvent], CallState] = {
     (CallState.UNKNOWN, CallEvent.TAKE_OVER): CallState.CLAIMED,
     (CallState.PARTIAL, CallEvent.GO_ON): CallState.CLAIMED,
 }
-
-
-def after(state: CallState, event: CallEvent) -> CallState | None:
-    """The state that follows, or None where the step is not allowed."""
-    return TRANSITIONS.get((state, event))

@@ -232,7 +232,7 @@ class CompensationDesk:
         for step in steps:
             call = await self._world.recovery.find(plan.tenant, step.operation_id)
             status = TOLD.get(step.state)
-            if call is not None and call.observation is not None and _is_done(call) and status is not None:
+            if call is not None and call.observation is not None and call.state.was_done and status is not None:
                 told.append((step.operation_id, to_bytes(restated(from_bytes(call.observation), status))))
         return tuple(told)
 
@@ -246,7 +246,7 @@ class CompensationDesk:
             return step.moved(UndoState.FAILED, says="What was done is no longer kept.")
         if call.state in (CallState.FAILED, CallState.RELEASED):
             return step.moved(UndoState.NOTHING_TO_UNDO, says="It did not happen.")
-        if not _is_done(call):
+        if not call.state.was_done:
             return step.moved(UndoState.WAITING, approval_id=None, says="Whether it happened is not known yet.")
         if self._is_elsewhere(plan, step):
             says = f"The process that has {step.compensate} has not come to it yet."
@@ -349,10 +349,6 @@ def _open_items(step: CompensationStep, seen: Observation, arguments: Mapping[st
     lists = [value for value in arguments.values() if isinstance(value, list)]
     named = frozenset(str(each) for value in lists for each in value)
     return frozenset(seen.open_items) | (named - frozenset(step.open_items))
-
-
-def _is_done(call: OpenCall) -> bool:
-    return call.state in (CallState.SUCCEEDED, CallState.PARTIAL)
 
 
 def _may_not(by: Principal, whose: Iterable[str]) -> Deny | None:

@@ -9,9 +9,6 @@ from interlock.ports import EffectCall, Effects, PlanChange
 from interlock.store.memory_recovery import Call, Key, MemoryRecovery, open_call
 from interlock.store.rules import may_write_plan
 
-DONE = frozenset({CallState.SUCCEEDED, CallState.PARTIAL})
-MAYBE_DONE = DONE | {CallState.CLAIMED, CallState.UNKNOWN}
-
 
 class MemoryCompensations(MemoryRecovery):
     """Keeps plans. `MemoryStore` is one."""
@@ -50,7 +47,7 @@ class MemoryCompensations(MemoryRecovery):
         self._planned |= dict.fromkeys(places, plan.id)
         for operation_id, observation in change.restated:
             call = self._calls.get((plan.tenant, operation_id))
-            if call is not None and call.state in DONE:
+            if call is not None and call.state.was_done:
                 call.observation = observation
         return self._chain.append(change.event)
 
@@ -66,7 +63,7 @@ class MemoryCompensations(MemoryRecovery):
 
 def _is_meant(call: Call, wanted: Effects) -> bool:
     operation = call.operation
-    if operation.key is None or call.state not in MAYBE_DONE:
+    if operation.key is None or call.state in (CallState.FAILED, CallState.RELEASED):
         return False
     if wanted.run is not None or wanted.task is not None:
         return (wanted.run in (None, operation.run)) and (wanted.task in (None, operation.task))

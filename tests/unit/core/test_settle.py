@@ -3,7 +3,7 @@
 import pytest
 
 from interlock.core.budget import AMOUNT_MAX, Amounts
-from interlock.core.effect import CallEvent, CallState, Effect, after
+from interlock.core.effect import TRANSITIONS, CallEvent, CallState, Effect
 from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
 from interlock.core.refusals import Code
 from interlock.core.settle import broken, cut_off, plainly, repeated, settled_as, spent_on
@@ -27,7 +27,7 @@ REPORTED = Produced(spent=Amounts(tokens=7, cost_micros=30))
 )
 def test_an_outcome_is_one_step_of_the_claim(outcome: Outcome, event: CallEvent, state: CallState) -> None:
     assert settled_as(outcome) is event
-    assert after(CallState.CLAIMED, event) is state
+    assert TRANSITIONS[CallState.CLAIMED, event] is state
 
 
 @pytest.mark.requirement("BUD-3")
