@@ -64,11 +64,11 @@ def may_look_up(found: OpenCall, *, state: CallState, fence: int, at_work: bool,
 
 
 def settled_state(state: CallState, *, what: CallEvent) -> CallState | None:
-    """The state that a settlement leads to, or None where it is not allowed; taking over is not settling."""
+    """The state that a settlement leads to, or None where it is not allowed; what claims it anew is not settling."""
     return _SETTLING.get((state, what))
 
 
-_SETTLING: Final = {step: state for step, state in TRANSITIONS.items() if step[1] is not CallEvent.TAKE_OVER}
+_SETTLING: Final = {step: state for step, state in TRANSITIONS.items() if state is not CallState.CLAIMED}
 
 
 def is_same_question(asked: Approval, *, pending: Approval) -> bool:

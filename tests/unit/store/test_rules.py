@@ -47,8 +47,9 @@ def test_a_key_is_over_by_proof_or_by_the_lifetime_of_what_has_ended(state: Call
     assert is_key_over(state, until_us=5, at_us=5) is (ended or released)
 
 
-def test_taking_over_is_not_settling() -> None:
+def test_what_claims_a_call_anew_is_not_settling() -> None:
     assert settled_state(CallState.CLAIMED, what=CallEvent.TAKE_OVER) is None
+    assert settled_state(CallState.PARTIAL, what=CallEvent.GO_ON) is None
     assert settled_state(CallState.UNKNOWN, what=CallEvent.FAIL) is CallState.FAILED
 
 
