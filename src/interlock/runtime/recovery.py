@@ -97,8 +97,8 @@ class RecoveryDesk:
         self._then = go_on
 
     async def recover(self) -> Recovered:
-        """Find out about calls (see `look`), then have what waited for them go on, such as plans that undo effects."""
-        found = await self.look()
+        """Find out about calls (see `find_out`), then have what waited for them go on, such as plans that undo effects."""
+        found = await self.find_out()
         if self._then is not None:
             try:
                 await self._then()
@@ -106,7 +106,7 @@ class RecoveryDesk:
                 report(log, "what waited for calls could not go on", fault=fault, redactor=self._records.redactor)
         return found
 
-    async def look(self) -> Recovered:
+    async def find_out(self) -> Recovered:
         """Settle every call that a dead worker left claimed, and look up those unknown ones whose time has come.
 
         As much of it as there is time for; the rest is due at the next pass. A slow tool holds up its own calls alone,

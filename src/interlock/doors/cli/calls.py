@@ -40,7 +40,7 @@ async def unknown() -> Answer:
 
     async with visited() as session:
         # A call whose process died is not unknown before somebody has looked.
-        await session.gate.recovery.look()
+        await session.gate.recovery.find_out()
         found = await session.gate.recovery.unknown(by=session.by)
         proposed = await session.gate.recovery.proposed(by=session.by)
     calls = [_document(each) | _said(proposed.get(each.operation.id)) for each in found]
