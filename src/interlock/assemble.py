@@ -256,9 +256,9 @@ def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySou
     """The sources given, or the `.cedar` files of a folder, by name. Raises `SettingsInvalid` where there is none."""
     if not isinstance(given, str | Path):
         return sources_of(given)
-    folder = given
-    refuse_text_for_folder(folder)
-    files = sorted(Path(folder).glob("*.cedar"))
+    refuse_text_for_folder(given)
+    folder = Path(given).absolute()
+    files = sorted(folder.glob("*.cedar"))
     if not files:
         raise SettingsInvalid(f"there is no .cedar file in {folder}; `interlock init` writes a starter policy")
     return tuple(PolicySource(file.stem, file.read_text(encoding="utf-8")) for file in files)
@@ -374,6 +374,8 @@ async def _open_store(path: str, host: Host) -> Store:
     seal = None if host.seal is None else _seal(host.seal)
     if path.startswith(("postgres://", "postgresql://")):
         return await _open_postgres(path, seal)
+    if "://" in path:
+        raise SettingsInvalid("a store is a SQLite file, by its path, or a database at postgresql://..., or :memory:")
     from interlock.store.sqlite import SqliteStore
 
     return await SqliteStore.open(path, chain=CHAIN, seal=seal)

@@ -69,8 +69,10 @@ def read_key_file(path: Path) -> Keys:
         signing, master = (bytes.fromhex(line) for line in path.read_text(encoding="ascii").split())
     except FileNotFoundError:
         raise KeyInvalid(f"the key file {path} is missing; restore it") from None
-    except (OSError, ValueError) as fault:
-        raise KeyInvalid(f"the key file {path} cannot be read; restore it, or move it away with its store") from fault
+    except OSError as fault:
+        raise KeyInvalid(f"the key file {path} cannot be read: {fault.strerror}") from fault
+    except ValueError as fault:
+        raise KeyInvalid(f"the key file {path} is damaged; restore it, or move it away with its store") from fault
     if len(signing) != KEY_BYTES or len(master) != KEY_BYTES:
         raise KeyInvalid(f"the key file {path} does not hold two keys of {KEY_BYTES} bytes")
     return Keys(signing, master)

@@ -60,6 +60,14 @@ async def test_a_store_whose_driver_is_missing_is_said_so(monkeypatch: pytest.Mo
             pass
 
 
+@pytest.mark.parametrize("place", ["sqlite:///x.db", "postgresql+psycopg://me:hunter2@db/gate", "mysql://db/gate"])
+async def test_a_store_of_another_kind_is_refused_and_its_password_not_shown(place: str) -> None:
+    with pytest.raises(SettingsInvalid, match="postgresql://") as refused:
+        async with Gate.open(place):
+            pass
+    assert "hunter2" not in str(refused.value)
+
+
 async def test_a_gate_opens_on_postgresql_and_finds_its_keys_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres_url: str
 ) -> None:

@@ -35,6 +35,9 @@ def test_a_broken_key_file_is_refused_and_left_as_it_is(text: str, tmp_path: Pat
 
 
 def test_a_key_file_that_cannot_be_made_says_why(tmp_path: Path) -> None:
+    (tmp_path / "folder.key").mkdir()
+    with pytest.raises(KeyInvalid, match="cannot be read: Is a directory"):
+        key_file(tmp_path / "folder.key")
     with pytest.raises(KeyInvalid, match="No such file"):
         key_file(tmp_path / "missing" / "k.key")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar, Unpack
+from typing import Any, Generic, Never, ParamSpec, TypeVar, Unpack
 
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
@@ -53,7 +53,7 @@ class Declared(Generic[P, R]):
         return ToolSpec(**self._spec, tenant=tenant, source=source)
 
 
-def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[P, R]]:
+def tool(*misplaced: Never, **options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[P, R]]:
     """Declare a function as a tool: `@tool(effect="read")`. The options:
 
     - `effect`: read, idempotent_write, write or destructive; the only one that must be said.
@@ -87,6 +87,8 @@ def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, R]], Declared[
     that has another type, where the function has a parameter without a type, `*args`, or a signature that does not fit
     an explicit `input_schema`, and for a spec that contradicts itself.
     """
+    if misplaced:
+        raise SpecInvalid('a tool takes its options by name, and says at least its effect: @tool(effect="read")')
 
     def declare(function: Callable[P, R]) -> Declared[P, R]:
         return Declared(function, options)

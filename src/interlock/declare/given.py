@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from types import UnionType
+from typing import TypeGuard
 
 from interlock.core.errors import SettingsInvalid, SpecInvalid
 from interlock.core.functions import Declaration
@@ -16,6 +17,11 @@ def tools_of(given: object) -> tuple[Declaration, ...]:
     if not isinstance(given, Iterable):
         raise SpecInvalid(f"tools is a collection, such as tools=[{_named(given)}]")
     return tuple(_declared(each) for each in given)
+
+
+def is_declared(each: object) -> TypeGuard[Declaration]:
+    """Whether this is a tool, of whatever kind: also of one whose extra is not installed here."""
+    return not isinstance(each, type) and hasattr(each, "code") and callable(getattr(each, "spec", None))
 
 
 def sources_of(given: object) -> tuple[PolicySource, ...]:
@@ -37,8 +43,8 @@ def refuse_unknown(unknown: Mapping[str, object], *, homes: Mapping[str, Iterabl
     """
     for name in unknown:
         found = [f"{home.lower()}={home}({name}=...)" for home, names in homes.items() if name in names]
-        belongs = f"; give {' or '.join(found)}" if found else ""
-        raise SettingsInvalid(f"Gate.open has no option {name!r}{belongs}")
+        belongs = f"give {' or '.join(found)}" if found else "it takes a path, tools, policies, settings and host"
+        raise SettingsInvalid(f"Gate.open has no option {name!r}; {belongs}")
 
 
 def refuse_unlike(given: Mapping[str, tuple[object, type | UnionType]]) -> None:
@@ -52,9 +58,8 @@ _AS_SOURCE = 'give policies=[PolicySource("name", "permit (...);")], whose name 
 
 
 def _declared(each: object) -> Declaration:
-    if hasattr(each, "code") and callable(getattr(each, "spec", None)):
-        found: Declaration = each  # type: ignore[assignment]
-        return found
+    if is_declared(each):
+        return each
     raise SpecInvalid(f"tools holds {_named(each)}, which is no tool: put @tool(effect=...) on the function")
 
 

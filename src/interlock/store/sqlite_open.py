@@ -30,6 +30,8 @@ class Opened:
 
 def opened(path: Path, *, chain: str, seal: Seal) -> Opened:
     """Everything open, or nothing left behind. Waits for other processes, so not for an event loop."""
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder: name a file in it for the store")
     if not path.parent.is_dir():
         raise StoreError(f"there is no folder {path.parent} for the store")
     with ExitStack() as undo:

@@ -1,5 +1,7 @@
 """One decorator makes a function a tool, and the function stays a function."""
 
+from typing import Any
+
 import pytest
 
 from interlock.core.effect import Effect
@@ -109,3 +111,9 @@ def test_an_output_schema_of_none_switches_the_derived_one_off() -> None:
 
     assert tool(effect="read")(act).spec().output_schema == Document.of({"type": "array", "items": {"type": "integer"}})
     assert tool(effect="read", output_schema=None)(act).spec().output_schema is None
+
+
+@pytest.mark.parametrize("misplaced", [find_draft, "read"])
+def test_a_decorator_without_named_options_says_what_one_looks_like(misplaced: Any) -> None:
+    with pytest.raises(SpecInvalid, match=r'@tool\(effect="read"\)'):
+        tool(misplaced)

@@ -7,7 +7,14 @@ import pytest
 
 from interlock import PolicySource, tool
 from interlock.core.errors import SettingsInvalid, SpecInvalid
-from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
+from interlock.declare.given import (
+    is_declared,
+    refuse_text_for_folder,
+    refuse_unknown,
+    refuse_unlike,
+    sources_of,
+    tools_of,
+)
 
 SOURCE = PolicySource("all", "permit (principal, action, resource);")
 
@@ -24,6 +31,11 @@ def act() -> str:
 
 def test_tools_are_any_collection_of_declared_ones() -> None:
     assert tools_of([act]) == tools_of(iter([act])) == tools_of({act}) == (act,)
+
+
+def test_a_tool_of_any_kind_is_known_and_its_class_is_none() -> None:
+    assert is_declared(act)
+    assert not any(is_declared(each) for each in (plain, type(act), act.spec(), None))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +85,7 @@ def test_a_text_of_policies_is_no_folder() -> None:
         ("limits", r"no option 'limits'; give settings=Settings\(limits=...\)"),
         ("facts", r"give host=Host\(facts=...\)"),
         ("secrets", r"give settings=Settings\(secrets=...\) or host=Host\(secrets=...\)"),
-        ("colour", "no option 'colour'$"),
+        ("colour", "no option 'colour'; it takes a path, tools, policies"),
     ],
 )
 def test_an_option_that_opening_does_not_have_is_refused_with_where_it_belongs(name: str, says: str) -> None:

@@ -51,6 +51,8 @@ def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="there is no folder"):
         open_here(tmp_path / "none" / "store.db")
+    with pytest.raises(StoreError, match="is a folder"):
+        open_here(tmp_path)
 
 
 def test_who_could_not_open_leaves_nobody_waiting(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
-from interlock.doors.cli.faults import problem, refusal
+from interlock.doors.cli.faults import missing, problem, refusal
 from interlock.doors.cli.shown import as_document, counted, fields, moment, rows, visible
 from interlock.doors.cli.verb import line, verb
 
@@ -84,7 +84,7 @@ async def verify(
     if file is None:
         return await _verify_store(expected, held)
     if not file.is_file():
-        return problem("FILE_UNUSABLE", f"There is no file {file}.", next_step="Look whether the path is right.")
+        return missing(file)
     if expected is None:
         return problem(
             "FINGERPRINT_MISSING",
@@ -111,8 +111,11 @@ async def export(
     Whoever checks it needs the key's fingerprint and nothing else. Of other tenants' records only hashes leave.
     """
     from interlock.core.decision import Deny
+    from interlock.core.errors import NotWritten
     from interlock.doors.cli.session import reading, working
 
+    if output != STDOUT and output.exists():
+        raise NotWritten(f"{output} exists already, and nothing is overwritten: give another name, or move it away")
     if output == STDOUT and line().json:
         raise typer.BadParameter("--json prints one document, and -o - the log: leave one of the two out")
     async with reading() as session:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interlock.doors.cli.answer import Answer
-from interlock.doors.cli.faults import refusal
+from interlock.doors.cli.faults import missing, refusal
 from interlock.doors.cli.shown import moment, visible
 from interlock.doors.cli.verb import line, verb
 
@@ -57,6 +57,8 @@ async def verify(file: File, *, key: Key = None) -> Answer:
     """Prove a backup: the file, the schema, the key, and every record of its log. Changes nothing."""
     from interlock.copies import verify_backup
 
+    if not file.is_file():
+        return missing(file)
     with progress("Proving the backup"):
         found = await verify_backup(file, host=host_of(key, file))
     return Answer({"file": str(file), **_document(found)}, "\n".join(_holds(file, found)))
@@ -82,6 +84,8 @@ async def restore(
     refused = not_operator(by, "Restoring")
     if refused is not None:
         return refusal(refused)
+    if not file.is_file():
+        return missing(file)
     target = to or stored(project)
     with progress("Restoring the store") as tell:
         made = await restore_backup(file, target, by=by, host=host_of(key, target, file), tell=tell)

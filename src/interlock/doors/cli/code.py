@@ -31,12 +31,12 @@ def load_tools(project: Project) -> tuple[Declaration, ...]:
 
 
 def _declared_in(place: str, root: Path) -> tuple[Declaration, ...]:
-    from interlock.declare import Declared, DeclaredProgram, HttpTool
+    from interlock.declare.given import is_declared
 
     if place.endswith((".yaml", ".yml")):
         return _of_manifest(root / place)
     module = _module(place, root)
-    found = tuple(value for value in vars(module).values() if isinstance(value, Declared | DeclaredProgram | HttpTool))
+    found = tuple(value for value in vars(module).values() if is_declared(value))
     if not found:
         raise ToolsInvalid(f"{place} declares no tool; put @tool(effect=...) above a function of it")
     return found
@@ -59,6 +59,8 @@ def _where(fault: BaseException, root: Path) -> str:
 
 def _of_file(path: Path) -> ModuleType:
     """The module of a file, under its plain name: the name is part of the fingerprint of every tool in it."""
+    if not path.is_file():
+        raise ToolsInvalid(f"there is no file {path}")
     held = sys.modules.get(path.stem)
     if held is not None and getattr(held, "__file__", None) == str(path):
         return held

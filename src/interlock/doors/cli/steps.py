@@ -14,7 +14,7 @@ QUOTED: Final = 'Give the arguments as one JSON object in single quotes, such as
 
 _STEPS: Final[Mapping[Code, str]] = {
     Code.INVALID_JSON: "Change that in the arguments, then call again.",
-    Code.TOOL_NOT_FOUND: "`interlock tools list` shows what there is.",
+    Code.TOOL_NOT_FOUND: "`interlock tools list` shows what there is, `interlock policy explain {tool}` why not more.",
     Code.TOOL_NOT_ALLOWED: "`interlock tools list` shows what this person may call.",
     Code.TOOL_FROZEN: "`interlock tools release {tool}` opens it again.",
     Code.TOOL_RETIRED: "Call its replacement: `interlock tools list` shows what there is.",

@@ -176,7 +176,8 @@ def test_an_export_may_go_to_a_pipe(cli: Cli, project: Path, waiting: str) -> No
 def test_an_export_overwrites_nothing(cli: Cli, export: Path) -> None:
     before = export.read_bytes()
     ran = cli("audit", "export", "-o", "log.jsonl", "--json")
-    assert (ran.code, ran.document["error"]["code"]) == (1, "FILE_UNUSABLE")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "NOT_WRITTEN")
+    assert "log.jsonl exists already" in ran.document["error"]["message"]
     assert export.read_bytes() == before
 
 

@@ -69,6 +69,13 @@ def test_a_damaged_copy_is_named_as_such(cli: Cli, backup: Path) -> None:
 
 
 @pytest.mark.requirement("DOOR-6", "APR-4")
+@pytest.mark.parametrize("verb", ["verify", "restore"])
+def test_a_copy_that_is_not_there_is_no_damaged_one(cli: Cli, project: Path, verb: str) -> None:
+    ran = cli("backup", verb, "none.bak", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "FILE_UNUSABLE")
+    assert "none.bak" in ran.document["error"]["message"]
+
+
 def test_a_store_that_was_lost_is_restored_and_what_it_cannot_know_is_said(
     cli: Cli, backup: Path, waiting: str
 ) -> None:

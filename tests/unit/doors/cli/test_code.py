@@ -85,7 +85,7 @@ def test_a_manifest_declares_tools_as_a_file_does(cli: Cli, tmp_path: Path) -> N
         ("no_tools.py", "", "TOOLS_INVALID", "no_tools.py declares no tool"),
         ("email.py", TOOL.format(name="f"), "TOOLS_INVALID", "has the name of another module"),
         ("absent.module", None, "TOOLS_INVALID", "absent.module cannot be loaded: ModuleNotFoundError"),
-        ("absent_file.py", None, "TOOLS_INVALID", "absent_file.py cannot be loaded: FileNotFoundError"),
+        ("absent_file.py", None, "TOOLS_INVALID", "absent_file.py"),
         ("absent.yaml", None, "TOOLS_INVALID", "absent.yaml cannot be read"),
         ("wrong.yaml", "efect: read", "SPEC_INVALID", "wrong.yaml: tool"),
         ("untyped.py", "from interlock import tool\n@tool(effect='read')\ndef f(x):\n    'Read.'", "SPEC_INVALID", "x"),
@@ -101,6 +101,22 @@ def test_what_cannot_be_loaded_is_named(
     assert (ran.code, ran.document["error"]["code"]) == (1, code)
     assert says in ran.document["error"]["message"]
     assert "`interlock tools check`" in ran.document["error"]["next"]
+
+
+REMOTE = """
+from interlock import grpc_tool
+from tests.grpc_upstream import ACT, DESCRIPTOR
+act = grpc_tool(name="act", description="Act.", effect="write", target="dns:///api.example.com", method=ACT,
+                descriptor=DESCRIPTOR)
+"""
+
+
+@pytest.mark.requirement("TOOL-6")
+def test_a_grpc_tool_of_a_file_is_one_of_the_tools(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("grpc_reflection", reason="gRPC tools need an extra: pip install 'interlock[grpc]'")
+    write(tmp_path, "remote_tools.py", REMOTE)
+    setting(tmp_path, "remote_tools.py")
+    assert cli("tools", "check", "--json").document["tools"] == ["act"]
 
 
 def test_a_project_without_tools_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
