@@ -190,6 +190,8 @@ def _take_input(folder: Path, path: object, *, name: str, room: int) -> tuple[in
         if found.st_size > room:
             raise FileRefused(f"{name} names a file that is too large")
         return found.st_size, _copied(held, found.st_size, name=name)
+    except OSError:  # a disk that fails, or a file system that cannot be read like this: nothing was started
+        raise FileRefused(f"{name} names no file that can be read") from None
     finally:
         os.close(held)
 

@@ -82,6 +82,16 @@ def test_a_file_over_the_limit_is_not_copied(folder: Path) -> None:
     assert refusal(lambda: taken(folder, "a.txt", bytes_max=4)) == "document names a file that is too large"
 
 
+def test_a_file_that_a_failing_disk_does_not_give_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object) -> int:
+        raise OSError("Input/output error")
+
+    monkeypatch.setattr(os, "sendfile", fails)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    assert refusal(lambda: taken(folder, "a.txt")) == "document names no file that can be read"
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
 def test_what_was_taken_can_be_changed_by_nobody(folder: Path) -> None:
     program = Program(("x",), files_in={"document": str(folder)})
     held = take_inputs(program, {"document": "a.txt"}, tenant="acme")
