@@ -97,7 +97,7 @@ class RecoveryDesk:
         self._then = go_on
 
     async def recover(self) -> Recovered:
-        """Find out about calls (see `find_out`), then have what waited for them go on, such as plans that undo effects."""
+        """Find out about calls (see `find_out`), then have go on what waited for them, such as plans that undo."""
         found = await self.find_out()
         if self._then is not None:
             try:
