@@ -36,5 +36,7 @@ async def test_draining_waits_for_all() -> None:
     draining = asyncio.create_task(ongoing.drain())
     await asyncio.wait([draining], timeout=0)
     ongoing.end("b")
+    await asyncio.wait([draining], timeout=0.01)
+    assert not draining.done()
     ongoing.end("a")
     await draining
