@@ -122,14 +122,25 @@ class ResultDesk:
 
     async def labels(self, handle: str, *, by: Principal) -> Labels | None:
         """The labels that it carries, and so has whoever read it."""
-        artifact = await self._world.artifacts.artifact(by.tenant, handle)
-        return None if artifact is None else artifact.labels
+        found = await self._found(handle, by)
+        return None if found is None else found[0].labels
 
-    async def _opened(self, handle: str, by: Principal, *, what: str) -> _Open | Deny:
+    async def _found(self, handle: str, by: Principal) -> tuple[Artifact, frozenset[str]] | None:
+        """The result, and the fields that policy hides in it, for who might make the same call today.
+
+        What came of somebody's own credentials is theirs alone.
+        """
         artifact = await self._world.artifacts.artifact(by.tenant, handle)
         told = None if artifact is None else await self._sight.verdict_on(artifact.sealed, by)
-        if artifact is None or told is None:
+        if artifact is None or told is None or (told[0].spec.secrets and artifact.principal != by.id):
+            return None
+        return artifact, told[1].redact
+
+    async def _opened(self, handle: str, by: Principal, *, what: str) -> _Open | Deny:
+        found = await self._found(handle, by)
+        if found is None:
             return MISSING
+        artifact, hidden = found
         record: dict[str, object] = {
             "subject": artifact.operation_id,
             "tool": artifact.tool,
@@ -138,7 +149,7 @@ class ResultDesk:
             **signed_by(by),
         }
         await self._world.audit.append(self._records.act(EventKind.RESULT_READ, by.tenant, record))
-        opened = _Open(artifact, told[1].redact)
+        opened = _Open(artifact, hidden)
         return UNSEARCHED if opened.is_hidden and artifact.size_bytes > LOOKED_THROUGH_MAX else opened
 
     async def _whole(self, found: _Open) -> bytes | Deny:

@@ -4,7 +4,7 @@ import asyncio
 import base64
 import logging
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 from urllib.parse import quote
 
@@ -15,6 +15,7 @@ from interlock.core.errors import SpecInvalid, ToolFault
 from interlock.core.evidence import Source
 from interlock.core.faults import TIMED_OUT
 from interlock.core.functions import Context, Functions, Result
+from interlock.core.items import Item, ItemState
 from interlock.core.labels import Confidentiality, Labels
 from interlock.core.outcome import Failed, Partial, Produced, Succeeded
 from interlock.core.redaction import MASK, Redactor
@@ -100,7 +101,7 @@ async def test_a_result_carries_what_the_handler_knows_of_it() -> None:
     runner = runner_of(save)
     assert (await runner.run(invocation_of(save, {"name": "all"}))).outcome == Succeeded(b'{"v":2}', produced)
     some = await runner.run(invocation_of(save, {"name": "some"}))
-    assert some.outcome == Partial(b'{"v":2}', ("b",), produced)
+    assert some.outcome == Partial(b'{"v":2}', ("b",), replace(produced, items=(Item("b", ItemState.OPEN),)))
 
 
 @pytest.mark.requirement("EXEC-5", "EXEC-8")

@@ -1,12 +1,12 @@
 """Results that are too long to be shown: kept whole, read back by who may, and forgotten with the rest."""
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
 import pytest
 
-from interlock import Binary, Deny, Gate, Observation, Principal, ToolCall, tool
+from interlock import Binary, Deny, Gate, Host, Observation, Principal, ToolCall, tool
 from interlock.core.artifact import PART_BYTES, Page
 from tests.gates import ALICE, ALL, BOB, OPERATOR, AnyTool, opened, records
 
@@ -190,3 +190,15 @@ async def test_what_is_purged_while_it_is_read_is_gone_and_nothing_is_shifted(
             await gate.results.part(handle, by=ALICE),
         ):
             assert isinstance(found, Deny)
+
+
+async def test_what_came_of_somebodys_own_credentials_is_theirs_alone() -> None:
+    class Safe:
+        async def fetch(self, names: tuple[str, ...], principal: Principal) -> Mapping[str, str]:
+            return {"token": f"token-of-{principal.id}"}
+
+    async with opened(":memory:", (log(secrets=["token"]),), host=Host(secrets=Safe())) as gate:
+        handle = str((await long(gate)).handle)
+        assert isinstance(await gate.results.read(handle, by=ALICE), Page)
+        assert isinstance(await gate.results.read(handle, by=BOB), Deny)
+        assert await gate.results.labels(handle, by=BOB) is None
