@@ -2,11 +2,9 @@
 
 import asyncio
 import json
-import secrets
 from collections.abc import Mapping
 
 from interlock import Caller, Gate, PolicySource, Principal, ToolCall, tool
-from interlock.core.render import for_model
 from interlock.models import openai_responses
 from interlock.models.codec import Answer, Codec, Options
 from interlock.models.names import spell
@@ -41,8 +39,8 @@ async def answered(gate: Gate, turn: Turn, originals: Mapping[str, str]) -> list
         text, failed = "The call was cut off. Send it again.", True
         if call in turn.runnable:
             proposal = ToolCall(call.reply_id, originals.get(call.name, call.name), call.arguments_raw)
-            seen = await gate.call(proposal, principal=alice)
-            text, failed = for_model(seen, nonce=secrets.token_hex(16)), seen.error is not None
+            seen = await gate.call(proposal, principal=alice, run="run-1")
+            text, failed = gate.for_model(seen), seen.error is not None
         answers.append(Answer(call, text, failed=failed))
     return answers
 

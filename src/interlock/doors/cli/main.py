@@ -56,7 +56,10 @@ def root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Interlock: a model proposes, the gate decides, and it runs once."""
+    """Interlock: a model proposes, the gate decides, and it runs once.
+
+    Every verb takes --json, --project DIR and --as ID, behind it or in front of it. Begin with `interlock init notes`.
+    """
 
 
 for name, part in (

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, TypeVar
 
-from interlock.core.budget import Limit, Limits, ScopeKind, Unit
+from interlock.core.budget import LIMITED, Limit, Limits, ScopeKind, Unit
 from interlock.core.call import Principal
 from interlock.core.errors import SettingsInvalid
 from interlock.doors.cli.faults import ProjectMissing
@@ -197,16 +197,16 @@ def _limit(table: Mapping[str, object]) -> Limit:
     amount, window_s = table.get("amount"), table.get("window_s", 0)
     if not isinstance(amount, int) or not isinstance(window_s, int) or amount < 0 or window_s < 0:
         raise SettingsInvalid(f"{FILE}: [[limits]] needs an amount of zero or more, and no negative window_s")
-    scope, unit = _one_of(ScopeKind, table, "scope"), _one_of(Unit, table, "unit")
+    scope, unit = _one_of(LIMITED, table, "scope"), _one_of(tuple(Unit), table, "unit")
     return Limit(scope, unit, amount, window_s, shared=bool(table.get("shared", False)))
 
 
-def _one_of(kind: type[_Word], table: Mapping[str, object], name: str) -> _Word:
-    word = _text(table, name, "")
-    try:
-        return kind(word)
-    except ValueError:
-        raise SettingsInvalid(f"{FILE}: [[limits]] {name} must be one of {', '.join(kind)}, not {word!r}") from None
+def _one_of(words: tuple[_Word, ...], table: Mapping[str, object], name: str) -> _Word:
+    given = _text(table, name, "")
+    for each in words:
+        if each.value == given:
+            return each
+    raise SettingsInvalid(f"{FILE}: [[limits]] {name} must be one of {', '.join(words)}, not {given!r}")
 
 
 def _days(table: Mapping[str, object], name: str) -> int:

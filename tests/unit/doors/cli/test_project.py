@@ -87,7 +87,10 @@ def test_a_store_in_memory_is_no_path() -> None:
             "shared in ..limits.. must be true or false",
         ),
         (f"{OPERATOR}[[limits]]\nscope='run'\nunit='calls'\namount=1\nshared=true", "on one of tool, tag, vendor"),
-        (f"{OPERATOR}[[limits]]\nscope='runs'\nunit='calls'\namount=1", "scope must be one of run, agent.* not 'runs'"),
+        (
+            f"{OPERATOR}[[limits]]\nscope='runs'\nunit='calls'\namount=1",
+            "scope must be one of run, agent.* task, not 'runs'",
+        ),
         (f"{OPERATOR}[[limits]]\nscope='run'\nunit='call'\namount=1", "unit must be one of rounds, calls.* not 'call'"),
         ("[", "is no TOML"),
     ],
