@@ -58,6 +58,13 @@ def test_a_part_is_said_as_near_as_the_dialect_comes(schema: Any, dialect: Diale
     assert part_of(schema, dialect)[0] == part
 
 
+def test_an_object_is_not_closed_where_members_by_pattern_cannot_be_named() -> None:
+    schema = {"type": "object", "patternProperties": {"^x": {}}, "additionalProperties": False}
+    part, words = part_of(schema, Dialect.GEMINI)
+    assert "additionalProperties" not in part
+    assert "what other members may be is not said" in words
+
+
 def test_bounds_of_another_type_are_no_loss() -> None:
     assert part_of({"type": "integer", "minLength": 3}, Dialect.ANTHROPIC_STRICT) == ({"type": "integer"}, [])
 
