@@ -249,7 +249,7 @@ class Gate(Walk):
         await self._reaper.stop()
         await super().close()
         await self._runners.close()
-        await self.audit.seal()
+        await self.audit.sign()
 
 
 def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySource, ...]:

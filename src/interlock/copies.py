@@ -94,7 +94,7 @@ async def back_up_open(
     """The same of a store that a gate has open, put on record there with the digest of the file."""
     if not isinstance(store, SqliteStore):
         raise StoreError("only a store in a SQLite file is copied so; a database server has its own tools")
-    await audit.seal()  # so that what is copied is signed to its end, or nearly
+    await audit.sign()  # so that what is copied is signed to its end, or nearly
     made = await create_backup(store.path, target, tell=tell or untold)
     record = {"subject": "store", "file": target.name, "size_bytes": made.size_bytes, "sha256": made.sha256}
     await audit.act(EventKind.BACKED_UP, record, by=by)

@@ -63,7 +63,7 @@ class AuditDesk:
 
         return await self._world.audit.checkpoint(draw)
 
-    async def seal(self) -> None:
+    async def sign(self) -> None:
         """Sign where the log stands, unless the last checkpoint says so already."""
         heads = await self._world.audit.heads()
         checkpoints = await self._world.audit.checkpoints()

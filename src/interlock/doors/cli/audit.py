@@ -147,7 +147,7 @@ async def head() -> Answer:
     from interlock.doors.cli.session import reading, working
 
     async with reading() as session:
-        await session.gate.audit.seal()
+        await session.gate.audit.sign()
         with working("Proving the log"):
             found = await session.gate.audit.verify()
     if isinstance(found, Break):
