@@ -66,6 +66,7 @@ class Bell:
         if self._line is None or self._line.is_broken:
             self._line = await Line.open(self._url)
             self._line.hear = self._heard
+            self._line.lost = self._rung.set  # or who only waits would not listen again before it has something to say
             await self._line.trip(("listen", ()))
             self.is_listening.set()
 

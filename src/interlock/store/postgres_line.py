@@ -60,6 +60,7 @@ class Line:
         self._results: list[PGresult] = []
         self._arrived: asyncio.Future[None] | None = None
         self.hear: Callable[[str], None] | None = None
+        self.lost: Callable[[], None] | None = None
 
     @staticmethod
     async def open(url: str) -> Line:
@@ -177,6 +178,8 @@ class Line:
         self._pgconn.finish()
         if self._arrived is not None and not self._arrived.done():
             self._arrived.set_exception(fault)
+        elif self.lost is not None:
+            self.lost()
 
     def _answers(self, coming: list[str | None]) -> list[PGresult]:
         """The results of the steps, without those of their preparation. Raises the first fault."""
