@@ -41,7 +41,14 @@ from interlock.ports import (
     Settlement,
     StoredOperation,
 )
-from interlock.store.postgres_approvals import Changing, Questioning, place_of_approval, read, read_sealed, read_waiting
+from interlock.store.postgres_approvals import (
+    Changing,
+    Questioning,
+    approval_of,
+    approval_of_columns,
+    operation_of,
+    place_of_approval,
+)
 from interlock.store.postgres_artifacts import PostgresArtifacts
 from interlock.store.postgres_bell import Bell, Wake
 from interlock.store.postgres_calls import (
@@ -187,13 +194,13 @@ class PostgresStore:
         if not rows:
             return None
         row = ApprovalRow(*rows[0])
-        return read(row, seal=self._seal), read_waiting(row, seal=self._seal)
+        return approval_of(row, seal=self._seal), operation_of(row, seal=self._seal)
 
     async def approvals(self, tenant: str | None, state: ApprovalState | None = None) -> tuple[Approval, ...]:
         """All of a tenant, or of every tenant, oldest first."""
         wanted = None if state is None else str(state)
         (rows,) = await self._read(("select_approvals", {"tenant": tenant, "state": wanted}))
-        return tuple(read_sealed(row, seal=self._seal) for row in rows)
+        return tuple(approval_of_columns(row, seal=self._seal) for row in rows)
 
     async def change(self, change: ApprovalChange) -> Receipt | None:
         """Vote, withdraw, expire or void. None: it has changed meanwhile."""

@@ -64,7 +64,7 @@ class Changing:
     def run(self, sheet: Sheet) -> Receipt | None:
         expected, changed = self.step.expected, self.step.changed
         row = sheet.approvals.get(place_of_approval(expected.tenant, expected.id))
-        if row is None or not still_as_expected(read(row, seal=sheet.seal), change=self.step):
+        if row is None or not still_as_expected(approval_of(row, seal=sheet.seal), change=self.step):
             return None
         sealed, denied = _sealed(sheet.seal, changed), denied_in_run(self.step)
         receipt = sheet.append(self.step.event)
@@ -94,7 +94,7 @@ def use_approvals(sheet: Sheet, tenant: str, *, key: str | None, approval: str |
 def stored_approval(sheet: Sheet, tenant: str, approval_id: str) -> Approval | None:
     """One approval."""
     row = sheet.approvals.get(place_of_approval(tenant, approval_id))
-    return None if row is None else read(row, seal=sheet.seal)
+    return None if row is None else approval_of(row, seal=sheet.seal)
 
 
 def place_of_approval(tenant: str, approval_id: str) -> bytes:
@@ -102,18 +102,18 @@ def place_of_approval(tenant: str, approval_id: str) -> bytes:
     return place_of(tenant, approval_id)
 
 
-def read(row: ApprovalRow, *, seal: Seal) -> Approval:
+def approval_of(row: ApprovalRow, *, seal: Seal) -> Approval:
     """The approval of a row."""
-    return read_sealed((row.tenant, row.id, row.state, row.approval_sealed), seal=seal)
+    return approval_of_columns((row.tenant, row.id, row.state, row.approval_sealed), seal=seal)
 
 
-def read_sealed(row: tuple[str, str, str, bytes], *, seal: Seal) -> Approval:
+def approval_of_columns(row: tuple[str, str, str, bytes], *, seal: Seal) -> Approval:
     """The approval of these columns."""
     tenant, approval_id, state, sealed = row
     return read_approval(seal.open(sealed, context=of_approval(tenant, approval_id)), state=state)
 
 
-def read_waiting(row: ApprovalRow, *, seal: Seal) -> StoredOperation:
+def operation_of(row: ApprovalRow, *, seal: Seal) -> StoredOperation:
     """The operation that waits for it."""
     return read_operation(seal.open(row.operation_sealed, context=of_waiting(row.tenant, row.id)))
 
@@ -123,7 +123,7 @@ def _same_question(sheet: Sheet, asked: Approval) -> Approval | None:
         return None
     key_place = place_of(asked.tenant, asked.key)
     rows = (row for row in sheet.approvals.values() if row.key_place == key_place)
-    found = (read(row, seal=sheet.seal) for row in rows if row.state == ApprovalState.PENDING)
+    found = (approval_of(row, seal=sheet.seal) for row in rows if row.state == ApprovalState.PENDING)
     return next((approval for approval in found if is_same_question(asked, pending=approval)), None)
 
 
