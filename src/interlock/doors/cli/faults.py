@@ -39,7 +39,7 @@ VERSIONED = 'Give the tool a new version, such as @tool(version="2", ...): what 
 _NEXT = {
     "KeyInvalid": "Put the key file back from a copy: the store opens with no other.",
     "ProjectMissing": "`interlock init` makes one here; --project DIR names one that is elsewhere.",
-    "ToolsInvalid": "Change what it names, then `interlock tools check`.",
+    "ToolsInvalid": "Change that, or [interlock] tools in interlock.toml, then `interlock tools check`.",
     "CasesInvalid": "Change the case, then `interlock policy test`.",
     "IdAmbiguous": "Give more of the id.",
     "SettingsInvalid": "Change interlock.toml, then `interlock doctor` looks whether everything is in order.",

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Check, explain, test and save who may do what.", no_args_is_help=True)
 
+_KNOWN = "`interlock tools list --all` shows which tools there are."
+
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
@@ -67,6 +69,7 @@ async def explain(
     """Show how policy would decide a call, and what each policy had to say. Nothing runs."""
     from interlock.core.call import ToolCall
     from interlock.core.decision import Deny
+    from interlock.core.refusals import Code
     from interlock.doors.cli.session import opened, refuse_changed, tried
 
     async with tried() if unsaved else opened() as session:
@@ -74,7 +77,7 @@ async def explain(
         caller = session.caller(run=run, task=task)
         found = await session.gate.policies.explain(ToolCall("explain", name, arguments), caller)
     if isinstance(found, Deny):
-        return refusal(found)
+        return refusal(found, next_step=_KNOWN if found.code is Code.TOOL_NOT_FOUND else "")
     return _explained(name, found)
 
 

@@ -10,7 +10,7 @@ import typer
 
 from interlock.doors.cli.answer import Answer
 from interlock.doors.cli.backup import Key, Tell, host_of, megabytes, progress, restored, restored_document, stored
-from interlock.doors.cli.faults import refusal
+from interlock.doors.cli.faults import missing, refusal
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.verb import line, verb
 
@@ -65,6 +65,8 @@ async def load(
     by, refused = _operator("Loading")
     if refused is not None:
         return refusal(refused)
+    if not file.is_file():
+        return missing(file)
     with progress("Loading the store"):
         made = await load_store(file, to, by=by, host=host_of(key, to, file))
     return Answer(restored_document(to, made), restored(file, to, made))

@@ -57,6 +57,14 @@ def test_saving_shows_the_change_first_and_then_it_decides(cli: Cli, changed: Pa
     assert cli("policy", "explain", *READ, "--json").document["verdict"]["answer"] == "deny"
 
 
+def test_a_tool_that_there_is_not_cannot_be_explained_and_the_next_step_is_another_verb(
+    cli: Cli, project: Path
+) -> None:
+    ran = cli("policy", "explain", "nope", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (3, "TOOL_NOT_FOUND")
+    assert "policy explain" not in ran.document["error"]["next"]
+
+
 def test_files_that_are_not_saved_can_be_explained(cli: Cli, changed: Path) -> None:
     verdict = cli("policy", "explain", *READ, "--unsaved", "--json").document["verdict"]
     assert (verdict["answer"], verdict["policies"]) == ("deny", ["starter/closed"])

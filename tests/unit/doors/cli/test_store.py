@@ -78,3 +78,9 @@ def test_a_store_moves_into_a_database_and_goes_on_there(
     assert cli("approvals", "approve", waiting, "--as", "second", "--yes", "--run").code == 0
     moved = cli("audit", "query", "--kind", "store.moved", "--json").document["records"]
     assert moved[0]["record"]["to"] == ran.document["to"]
+
+
+def test_a_dump_that_is_not_there_is_said_so(cli: Cli, project: Path) -> None:
+    ran = cli("store", "load", "none.dump", "--to", "b.db", "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "FILE_UNUSABLE")
+    assert not (project / "b.db").exists()
