@@ -48,6 +48,7 @@ ROOMS = layering.Rooms(
             "evals": CALLERS,
             "testing": {"core", "ports", "runtime", "loop", "store.memory"},
             "assemble": {"*"},
+            "declarations": {"core", "runtime", "models"},
             "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble"},
             "__init__": {*CALLERS, "assemble", "keys"},
         }.items()

@@ -22,6 +22,7 @@ from interlock.core.redaction import Redactor
 from interlock.core.render import for_model
 from interlock.core.signing import fingerprint
 from interlock.core.tool import SHARED, ToolSpec
+from interlock.declarations import Offered
 from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
 from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
@@ -34,7 +35,6 @@ from interlock.runtime.acts import only_operators
 from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.audit import AuditDesk
 from interlock.runtime.batch import call_many
-from interlock.runtime.catalogue import Registry
 from interlock.runtime.compensation import CompensationDesk
 from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.policies import PolicyDesk
@@ -125,7 +125,7 @@ class Gate(Walk):
         sight = Sight(self._looker, views=views, records=records)
         self.approvals = ApprovalDesk(self, world, records=records, sight=sight)
         self.health = self._executor.health
-        self.catalogue = Registry(world, views=views, records=records, home=settings.tenant, health=self.health)
+        self.catalogue = Offered(world, views=views, records=records, home=settings.tenant, health=self.health)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
         self.recovery = RecoveryDesk(self, world, records, views=views, settings=settings)
