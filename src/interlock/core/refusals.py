@@ -231,7 +231,7 @@ REFUSALS: Mapping[Code, Row] = {
     Code.TOOL_UNAVAILABLE: Row(
         503,
         "The tool does not work at present.",
-        "Try again after the time given, or use another tool.",
+        "Try again later, after the time given if there is one, or use another tool.",
         "The tool is not available at present.",
         retryable=True,
         synonyms=("CIRCUIT_OPEN",),

@@ -27,9 +27,10 @@ _AFTER_CLOSE = {
     Code.PRECONDITION_FAILED: "`interlock calls unknown` lists what is open.",
     Code.APPROVAL_REQUIRED: "Let another operator look, and give the same command with --as ID.",
 }
+_SETTLE = "`interlock calls close ID --evidence WORDS` with --happened or --did-not-happen."
 _AFTER_LOOK_UP = {
     Code.PRECONDITION_FAILED: "`interlock calls unknown` lists what is open.",
-    Code.OUTCOME_UNKNOWN: "Find out whether it happened, then `interlock calls close ID --happened --evidence WORDS`.",
+    Code.OUTCOME_UNKNOWN: f"Find out whether it happened, then {_SETTLE}",
 }
 
 
@@ -159,7 +160,7 @@ def _table(found: tuple[OpenCall, ...]) -> str:
     ]
     if not values:
         return "No call is unknown."
-    step = "Next: find out whether it happened, then `interlock calls close ID --happened --evidence WORDS`."
+    step = f"Next: find out whether it happened, then {_SETTLE}"
     return f"{rows(header, values, empty='')}\n{step}"
 
 

@@ -24,6 +24,11 @@ EXIT_CODES: Mapping[Status, int] = {
     Status.COMPENSATED: FAILED,
     Status.COMPENSATION_FAILED: FAILED,
 }
+_DONE_BEFORE = "replayed: it had been done before"
+_REPLAYED: Mapping[Status, str] = {
+    Status.UNKNOWN: "replayed: nothing ran again",
+    Status.FAILED: "replayed: it had been tried before",
+}
 _SAID = frozenset({"validation_errors", "nearest", "changed"})
 
 
@@ -50,7 +55,7 @@ def next_step(seen: Observation) -> str:
 def text_of(seen: Observation, step: str) -> str:
     """The observation for people."""
     error = seen.error
-    head = seen.status.value.upper() + (" (replayed: it had been done before)" if seen.replayed else "")
+    head = seen.status.value.upper() + (f" ({_REPLAYED.get(seen.status, _DONE_BEFORE)})" if seen.replayed else "")
     parts = [
         fields(
             [

@@ -34,7 +34,7 @@ def test_an_unknown_call_is_listed_without_its_sealed_arguments(cli: Cli, unknow
     ran = cli("calls", "unknown", "--json")
     assert [each["operation_id"] for each in ran.document["calls"]] == [unknown]
     assert "secret words" not in ran.out
-    assert "`interlock calls close ID --happened" in cli("calls", "unknown").out
+    assert "`interlock calls close ID --evidence" in cli("calls", "unknown").out
 
 
 def test_what_cannot_be_looked_up_stays_unknown_after_recovery(cli: Cli, unknown: str) -> None:

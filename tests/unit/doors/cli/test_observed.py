@@ -73,3 +73,9 @@ def test_what_the_sentence_says_is_not_said_again_and_what_it_leaves_out_is_said
 def test_a_replay_is_called_one() -> None:
     assert "replayed" in answer_of(SEEN.changed({"replayed": True})).text
     assert "replayed" not in answer_of(SEEN).text
+
+
+def test_what_is_unknown_is_never_said_to_have_been_done() -> None:
+    seen = SEEN.changed({"status": Status.UNKNOWN, "replayed": True, "error": Problem(Code.OUTCOME_UNKNOWN, "Lost.")})
+    assert "replayed: nothing ran again" in answer_of(seen).text
+    assert "done before" not in answer_of(seen).text
