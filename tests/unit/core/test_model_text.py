@@ -7,7 +7,6 @@ from interlock.core.model_text import model_text
 from interlock.core.tool import ApprovalFloor, Document, ErrorContract, Example, Risk
 from tests.unit.core.call_cases import spec
 
-
 RISKY = "Much depends on it: a person may have to approve each call."
 
 
