@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import sys
 from collections.abc import AsyncIterator
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
-from interlock.doors.cli.faults import VERSIONED
+from interlock.doors.cli.faults import VERSIONED, of_system
 from interlock.doors.cli.shown import counted, rows
 from interlock.doors.cli.verb import line, verb
 
@@ -94,6 +95,8 @@ def key_file_mode(store: str) -> Check:
         if Path(store).exists():
             return Check("key file", BAD, f"{path.name} is missing", "Restore it: the store opens with no other.")
         return Check("key file", WANTING, "there is none yet", "It is made with the store, at the first call.")
+    if not os.access(path, os.R_OK):
+        return Check("key file", BAD, f"{path.name} cannot be read", "Use the account to which store and key belong.")
     if mode & 0o077:
         return Check("key file", BAD, f"{path.name} has mode {mode:o}", f"Run `chmod 600 {path}`: others can sign.")
     return Check("key file", GOOD, f"{path.name}, mode {mode:o}")
@@ -216,4 +219,4 @@ async def _store(project: Project) -> Check:
 
 
 def _bad(name: str, fault: Exception, next_step: str) -> Check:
-    return Check(name, BAD, str(fault), next_step)
+    return Check(name, BAD, of_system(fault) if isinstance(fault, OSError) else str(fault), next_step)

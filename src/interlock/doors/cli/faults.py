@@ -89,11 +89,11 @@ def answer_for(fault: BaseException) -> Answer:
     if type(fault).__module__.partition(".")[0] == "apsw":
         return problem("STORE_ERROR", str(fault), next_step=_NEXT["StoreError"])
     if isinstance(fault, OSError):
-        return problem("FILE_UNUSABLE", _of_system(fault), next_step="Look whether the path is right and may be used.")
+        return problem("FILE_UNUSABLE", of_system(fault), next_step="Look whether the path is right and may be used.")
     return problem("UNEXPECTED", f"{type(fault).__name__}: {_redacted(str(fault))}", next_step=_UNEXPECTED_NEXT)
 
 
-def _of_system(fault: OSError) -> str:
+def of_system(fault: OSError) -> str:
     """What the system says, without its number."""
     return f"{fault.filename}: {fault.strerror}" if fault.filename and fault.strerror else str(fault)
 

@@ -94,6 +94,13 @@ def test_a_key_that_others_can_read_is_a_problem(tmp_path: Path) -> None:
     assert "chmod 600" in key_file_mode(store).next_step
 
 
+def test_a_key_that_this_account_cannot_read_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.db.key").write_text("")
+    (tmp_path / "a.db.key").chmod(0o600)
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    assert "cannot be read" in key_file_mode(str(tmp_path / "a.db")).found
+
+
 def test_versions_that_are_too_old_are_problems() -> None:
     assert python_version((3, 10, 9)).state == BAD
     assert python_version((3, 11, 0)).state == GOOD
