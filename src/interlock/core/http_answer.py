@@ -77,6 +77,8 @@ def _found_at(result: Outcome, answer: Answer, code: HttpCode) -> Outcome | None
     value: Json = decode(result.data)
     for step in code.found_at.split("/")[1:]:
         value = _member(value, step.replace("~1", "/").replace("~0", "~"))
+    if value == 0 and type(value) is not bool:
+        return None  # a count of none, or the number of a first row: it could be either
     if value in _NOTHING:
         return _DID_NOT if code.absence_proves else None
     return Succeeded(canonical(value))

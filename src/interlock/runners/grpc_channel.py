@@ -141,7 +141,7 @@ class Channels:
         host = way.origin.host.strip("[]")
         addresses = list(await self._resolver.resolve(host, way.origin.port))
         if not is_allowed(host, addresses, self._allowed):
-            return NoAnswer("its host has an address that calls may not go to", passes=False)
+            return NoAnswer("its host has an address that egress_allow does not list", passes=False)
         for address in addresses:  # one that swallows packets leaves time for the next
             channel = await self._tried(way, address, within_s=way.connect_s / len(addresses))
             if channel is not None:

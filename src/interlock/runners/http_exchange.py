@@ -94,7 +94,7 @@ class Exchanges:
         try:
             return await self._exchanged(request, terms=terms, progress=progress)
         except EgressRefused:
-            return NoAnswer("its host has an address that calls may not go to", passes=False)
+            return NoAnswer("its host has an address that egress_allow does not list", passes=False)
         except httpcore.ConnectError as fault:
             is_forged = _is_forged(fault)
             return NoAnswer(

@@ -161,3 +161,4 @@ def test_a_search_proves_by_what_it_found_and_not_by_its_status() -> None:
         assert proved.nothing_happened
     assert [found(each, proves=True) for each in (b"{", b'{"items":[],"items":[1]}')] == [None, None]
     assert found(b'{"items":[', proves=True, whole=False) is None
+    assert [found(b'{"total":0}', pointer="/total", proves=each) for each in (True, False)] == [None, None]
