@@ -36,6 +36,7 @@ from tests.simulation.world import TOOLS, Stage
 ACTS = 26
 ADDRESS = "store.url"
 LEASE_S = 1.5
+REAP_EVERY_S = 1.0
 LIMITS = Limits(
     (
         Limit(ScopeKind.TENANT, Unit.COST_MICROS, 1_000_000),
@@ -85,12 +86,14 @@ async def _store(folder: Path, on_commit: CommitObserver | None) -> SqliteStore 
 
 @asynccontextmanager
 async def opened(
-    folder: Path, *, on_commit: CommitObserver | None = None
+    folder: Path, *, on_commit: CommitObserver | None = None, reap_every_s: float = REAP_EVERY_S
 ) -> AsyncIterator[tuple[Gate, SqliteStore | PostgresStore]]:
     """A gate on the store in this folder, with what a process does when it starts and when it ends."""
     store = await _store(folder, on_commit)
     try:
-        settings = Settings(limits=LIMITS, tenant=TENANT, deadline_ms=8_000, look_ups=LOOK_UPS)
+        settings = Settings(
+            limits=LIMITS, tenant=TENANT, deadline_ms=8_000, look_ups=LOOK_UPS, reap_every_s=reap_every_s
+        )
         gate = _wired(Gate, store, settings, host=Host(), keys=KEYS)
         _, sources = await store.policies()
         await gate.begin(TOOLS, None if sources else policies())

@@ -27,7 +27,9 @@ async def live_beside(folder: Path, points: Iterable[int]) -> None:
             ended = asyncio.to_thread(worker.ends)
             killed += (await asyncio.gather(ended, Life(gate, judge, number=number + 1).live()))[0]
             await gate.recovery.recover()
-            assert CallState.CLAIMED not in {each.state for each in await store.open_calls()}
+            # What is claimed yet is this process's own: its reaper is just closing it.
+            left = await store.open_calls()
+            assert [each for each in left if each.state is CallState.CLAIMED and each.orphaned] == []
         kinds = {each.kind for each in await store.records(AuditQuery(limit=1_000_000))}
     assert killed
     assert {EventKind.CLAIMED, EventKind.TAKEN_OVER} <= kinds
@@ -43,13 +45,20 @@ async def die_in_pairs(folder: Path, points: Iterable[int]) -> None:
 
 @pytest.mark.timeout(180)  # what a killed neighbour held of a limit is waited for to the deadline
 async def test_a_process_goes_on_beside_one_that_is_killed_and_takes_its_calls_over(tmp_path: Path) -> None:
-    await live_beside(tmp_path, range(12, 60, 12))
+    await live_beside(tmp_path, range(12, 60, 24))
     await check(tmp_path)
 
 
 @pytest.mark.timeout(180)
 async def test_of_two_processes_one_may_be_killed_at_any_durable_point(tmp_path: Path) -> None:
-    await die_in_pairs(tmp_path, range(3, 60, 16))
+    await die_in_pairs(tmp_path, range(7, 60, 40))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+async def test_a_process_goes_on_beside_many_that_are_killed(tmp_path: Path) -> None:
+    await live_beside(tmp_path, range(4, 60, 4))
+    await check(tmp_path)
 
 
 @pytest.mark.slow

@@ -106,19 +106,19 @@ async def test_work_that_goes_on_is_nobodys_only_once_its_process_has_died(tmp_p
 async def test_processes_that_share_a_limit_never_oversell_it_and_their_chains_verify(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with (
-        process("work", str(path), "one", "160", "200") as one,
-        process("work", str(path), "two", "160", "200") as two,
-        process("work", str(path), "three", "160", "200") as three,
+        process("work", str(path), "one", "80", "100") as one,
+        process("work", str(path), "two", "80", "100") as two,
+        process("work", str(path), "three", "80", "100") as three,
     ):
         won = 0
         for each in (one, two, three):
             assert line(each) == "ready"
             won += int(line(each).removeprefix("won "))
             assert each.wait() == 0
-    assert won == 200
+    assert won == 100
     store = await SqliteStore.open(path, chain="four")
     usage = dict(await store.usage(TENANT))[SCOPE]
-    assert (usage.used.calls, usage.held) == (200, NOTHING)
+    assert (usage.used.calls, usage.held) == (100, NOTHING)
     await verified(store)
     await store.close()
 
