@@ -178,13 +178,17 @@ def _taken_back(left: Left) -> Iterator[str]:
 
 
 def _void(left: Left) -> Iterator[str]:
-    """A claim voids the other questions that wait on its key."""
+    """A claim voids the other questions that wait on its key.
+
+    Within a chain: what two processes write is not always written in the order of their clocks, and a question that
+    is written after the claim of another process is not void. Whoever resumes it is told what became of that claim.
+    """
     pending = {each.id for each in left.approvals if each.state is ApprovalState.PENDING}
-    asked: dict[str, list[str]] = defaultdict(list)
+    asked: dict[tuple[str, str], list[str]] = defaultdict(list)
     for record, fields in left.said:
         if record.kind == EventKind.WAITING and record.subject in pending:
-            asked[fields["key"]].append(record.subject)
-        if record.kind == EventKind.CLAIMED and asked[fields["key"]]:
+            asked[record.record.chain, fields["key"]].append(record.subject)
+        if record.kind == EventKind.CLAIMED and asked[record.record.chain, fields["key"]]:
             yield "a question still waits on a key that was claimed after it"
 
 
