@@ -70,6 +70,7 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.mark.requirement("DOOR-6", "APR-3")
+@pytest.mark.timeout(180)  # eleven programs, one after another
 def test_a_call_waits_somebody_else_approves_it_runs_once_and_all_of_it_is_proved(project: Path) -> None:
     assert interlock(project, *SAVE).returncode == 4
     approvals = document(project, "approvals", "list")["approvals"]
