@@ -79,6 +79,7 @@ async def test_a_call_whose_lease_ends_before_its_tool_would_is_never_dispatched
             raise AssertionError("nothing comes late")
 
         flight = Flight(asyncio.get_running_loop().time() + 60)
-        outcome = await Executor(world, Redactor(), late=late).execute(operation_of(save), CLAIM, flight)
+        executor = Executor(world, Redactor(), views=gate._views, late=late)
+        outcome = await executor.execute(operation_of(save), CLAIM, flight)
     assert (flight.dispatched, ran) == (dispatched, ["save"] * dispatched)
     assert dispatched or outcome == NOT_HELD
