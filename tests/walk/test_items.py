@@ -1,6 +1,7 @@
 """A call about several items that is done in part: what is open is done later, what was done never again."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,28 +20,30 @@ from interlock import (
 )
 from interlock.core.errors import InterlockError
 from interlock.core.tool import ErrorContract
-from tests.gates import ALICE, ASKS, BOB, AnyTool, code, granted, opened, records, used
+from tests.gates import ALICE, ASKS, BOB, OPERATOR, AnyTool, code, granted, opened, records, used
 
 pytestmark = [pytest.mark.requirement("EXEC-9")]
 
+BUSY = ErrorContract("BUSY", nothing_happened=True)
+
 
 class Post:
-    """Sends mails; those to `away` cannot be delivered now. `lost` raises after it has sent all."""
+    """Sends mails; those to `away` cannot be delivered now. `lost` raises after it has sent all.
 
-    def __init__(self) -> None:
+    `denies` has a look-up that never finds any.
+    """
+
+    def __init__(self, *, denies: bool = False) -> None:
+        self.denies = denies
         self.sent: list[str] = []
         self.away = {"bob", "carol"}
         self.busy = False
         self.lost = False
 
     def tools(self, *, resumes: bool = True) -> tuple[AnyTool, ...]:
-        @tool(
-            effect="write",
-            owner="eng",
-            key=["mail"],
-            resumes=resumes,
-            errors=[ErrorContract("BUSY", nothing_happened=True)],
-        )
+        more: dict[str, Any] = {"reconcile": lambda mail: None} if self.denies else {}
+
+        @tool(effect="write", owner="eng", key=["mail"], resumes=resumes, errors=[BUSY], **more)
         async def send(mail: str, to: list[str], context: Context) -> Result:
             """Send a mail to several people."""
             if self.busy:
@@ -165,3 +168,46 @@ def test_a_read_has_nothing_to_resume() -> None:
         @tool(effect="read", resumes=True)
         async def look(mail: str, context: Context) -> None:
             """Look."""
+
+
+async def test_what_was_done_stays_done_where_the_last_try_is_closed_as_not_happened(gate_path: str) -> None:
+    post = Post()
+    async with opened(gate_path, post.tools()) as gate:
+        await send(gate)
+        post.lost = True
+        lost = await send(gate)
+        assert (code(lost), stand(lost)["alice"]) == ("OUTCOME_UNKNOWN", "done: delivered")
+        how = {"by": OPERATOR, "happened": False, "evidence": "I looked."}
+        seen = await gate.recovery.close(str(lost.operation_id), **how)  # type: ignore[arg-type]
+        assert isinstance(seen, Observation)
+        assert (seen.status, seen.open_items) == (Status.PARTIAL, ("bob", "carol"))
+        post.lost, post.away = False, set()
+        assert (await send(gate)).status is Status.OK
+        assert post.sent == ["alice", "bob", "carol"]
+
+
+async def test_a_look_up_that_finds_nothing_does_not_free_the_key_of_what_was_done_in_part(gate_path: str) -> None:
+    post = Post(denies=True)
+    async with opened(gate_path, post.tools()) as gate:
+        await send(gate)
+        post.lost = True
+        lost = await send(gate)
+        told = await gate.recovery.look_up(str(lost.operation_id), by=OPERATOR)
+        assert code(told) == "OUTCOME_UNKNOWN"
+        post.lost, post.away = False, set()
+        assert code(await send(gate)) == "OUTCOME_UNKNOWN"
+        assert post.sent == ["alice"]
+
+
+async def test_a_process_that_dies_while_it_goes_on_leaves_known_what_was_done(gate_path: str) -> None:
+    post = Post()
+    async with opened(gate_path, post.tools()) as gate:
+        first = await send(gate)
+        found = await gate._world.recovery.find("acme", str(first.operation_id))
+        assert found is not None
+        seen = gate.recovery._lost(found)  # what recovery stores of a claimed call whose worker is gone
+        assert {each.name: each.state for each in seen.items} == {
+            "alice": ItemState.DONE,
+            "bob": ItemState.UNKNOWN,
+            "carol": ItemState.UNKNOWN,
+        }

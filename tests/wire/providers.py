@@ -1,8 +1,7 @@
-"""Which codec reads which provider's part of a corpus. A codec that is not there yet has no entry's module."""
+"""Which codec reads which provider's part of a corpus."""
 
 from collections.abc import Mapping
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Final, cast
 
 from interlock.models.codec import Codec
@@ -17,9 +16,7 @@ MODULES: Final[Mapping[str, str]] = {
 
 
 def codecs() -> Mapping[str, Codec]:
-    """The codecs that exist, by the corpus's name of the provider."""
+    """All of them, by the corpus's name of the provider."""
     return {
-        provider: cast("Codec", import_module(f"interlock.models.{module}"))
-        for provider, module in MODULES.items()
-        if find_spec(f"interlock.models.{module}") is not None
+        provider: cast("Codec", import_module(f"interlock.models.{module}")) for provider, module in MODULES.items()
     }

@@ -17,7 +17,7 @@ from interlock.core.evidence import Evidence
 from interlock.core.freeze import arguments_of
 from interlock.core.frozen import frozen, maker
 from interlock.core.http_answer import is_text
-from interlock.core.items import Item, Items
+from interlock.core.items import Item, Items, ItemState, failed_again, marked, open_names
 from interlock.core.labels import Labels
 from interlock.core.observation import Observation, Problem, Status, from_bytes
 from interlock.core.operation import Operation
@@ -42,6 +42,7 @@ PARTLY = "This is done in part; some items are still open."
 WITHHELD = "This was done; the result may not be shown to you."
 ABOVE_CEILING = "It was executed; the result is labelled above what the tool may return, and is withheld."
 UNFIT = "It was executed; the result does not have the promised form, and is withheld."
+DIED = "Its worker died while it ran; whether it happened is not known."
 LONG = (
     "This is only the beginning of the result; read what you need of the rest by its handle, and do not write it back."
 )
@@ -89,7 +90,8 @@ def observe(operation: Operation, outcome: Outcome, frame: Frame) -> Observation
         case Unknown():
             code = Code.OUTCOME_UNKNOWN
             problem = Problem(code, frame.words(outcome.reason))
-            return _plain(operation, Status.UNKNOWN, problem, frame=frame)
+            seen = _plain(operation, Status.UNKNOWN, problem, frame=frame)
+            return seen.changed({"items": frame.items(outcome.items)}) if outcome.items else seen
         case _:
             assert_never(outcome)
 
@@ -338,20 +340,31 @@ def _evidence(operation: Operation, produced: Produced, frame: Frame) -> Evidenc
     )
 
 
-def lost(*, call_id: str, tool: str, version: str, operation_id: str, at_us: int) -> Observation:
-    """The observation of a call whose worker died after its claim: whether it happened is not known."""
+def lost(
+    *, call_id: str, tool: str, version: str, operation_id: str, at_us: int, earlier: bytes | None = None
+) -> Observation:
+    """The observation of a call whose worker died after its claim: whether it happened is not known.
+
+    `earlier` is what was stored of it where part of it was done before.
+    """
     row = REFUSALS[Code.OUTCOME_UNKNOWN]
+    before = None if earlier is None else from_bytes(earlier)
+    items = () if before is None else before.items or marked(before.open_items)
     return Observation(
         call_id=call_id,
         tool=tool,
         version=version,
         status=Status.UNKNOWN,
-        error=Problem(Code.OUTCOME_UNKNOWN, "Its worker died while it ran; whether it happened is not known."),
+        error=Problem(Code.OUTCOME_UNKNOWN, DIED),
+        items=failed_again(items, says=DIED, state=ItemState.UNKNOWN),
         operation_id=operation_id,
         executed_at_us=at_us,
         hint=row.next_step,
         user_text=row.user,
     )
+
+
+_NOT_DONE = {ItemState.UNKNOWN: ItemState.OPEN}
 
 
 def closed_by(person: str, earlier: Observation, *, happened: bool) -> Observation:
@@ -365,6 +378,11 @@ def closed_by(person: str, earlier: Observation, *, happened: bool) -> Observati
                 "user_text": f"This is done, as {person} has established.",
             }
         )
+    if earlier.items:  # what was tried last did not happen; what was done before it stays done
+        items = tuple(replace(each, state=_NOT_DONE.get(each.state, each.state)) for each in earlier.items)
+        says = f"What was open of this was not done, as {person} has established."
+        stands = {"status": Status.PARTIAL, "error": None, "items": items, "open_items": open_names(items)}
+        return earlier.changed({**stands, "hint": "", "user_text": says})
     problem = Problem(Code.CANCELLED, f"It did not happen, as {person} has established.")
     return earlier.changed(
         {

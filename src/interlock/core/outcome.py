@@ -80,11 +80,12 @@ class Failed:
 
 @frozen
 class Unknown:
-    """It was dispatched, and whether it happened is not known."""
+    """It was dispatched, and whether it happened is not known. `items`: those of a call done in part before."""
 
     reason: str
     spent: Amounts | None = None
     attempts: int = 1
+    items: Items = ()
 
 
 Outcome = Succeeded | Partial | Failed | Unknown

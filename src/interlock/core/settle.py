@@ -94,7 +94,7 @@ def gone_on(outcome: Outcome, rest: Observation) -> Outcome:
             produced = Produced(items=items, spent=spent)
             return Partial(rest.data_json or b"null", open_names(items), produced, outcome.attempts)
         case Unknown():
-            return outcome
+            return replace(outcome, items=failed_again(before, says=outcome.reason, state=ItemState.UNKNOWN))
         case _:
             assert_never(outcome)
 

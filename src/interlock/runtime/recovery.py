@@ -25,7 +25,7 @@ from interlock.core.effect import CallEvent, CallState
 from interlock.core.errors import StoreError
 from interlock.core.journal import Event, EventKind
 from interlock.core.labels import NO_LABELS
-from interlock.core.observation import Observation, from_bytes, to_bytes
+from interlock.core.observation import Observation, Status, from_bytes, to_bytes
 from interlock.core.observe import closed_by, lost
 from interlock.core.outcome import Outcome
 from interlock.core.recovery import NO_LOOKS, Closing, Word, weighed
@@ -161,7 +161,7 @@ class RecoveryDesk:
         if call is None or call.state is not CallState.UNKNOWN or call.fence != claim.fence or not call.orphaned:
             return
         found = await self._gate.look_up(call)
-        if found is not None and (_happened(found.outcome) or not _happened(late)):
+        if found is not None and not _denies_part(found, call) and (_happened(found.outcome) or not _happened(late)):
             await self._settle(call, _found_out(found, "looked up by its tool once its work had ended"))
 
     async def unknown(self, *, by: Principal) -> tuple[OpenCall, ...]:
@@ -224,10 +224,9 @@ class RecoveryDesk:
         self, call: OpenCall, closing: Closing, *, by: Principal, first: Closing | None
     ) -> Observation | Deny:
         happened = closing.happened
-        what = CallEvent.SUCCEED if happened else CallEvent.PROVE_NOTHING_HAPPENED
-        seen = closed_by(
-            by.id, self._lost(call) if call.observation is None else from_bytes(call.observation), happened=happened
-        )
+        earlier = self._lost(call) if call.observation is None else from_bytes(call.observation)
+        seen = closed_by(by.id, earlier, happened=happened)
+        what = _CLOSED_AS[seen.status]
         spent = self._gate.unreported(call.operation) if happened else NOTHING
         if await self._settle(call, _End(what, seen, closing.evidence, spent, first=first), by=by):
             return seen
@@ -298,7 +297,9 @@ class RecoveryDesk:
             found = await asyncio.wait_for(self._gate.look_up(call), self._rule.timeout_s)
         except TimeoutError:
             return None
-        if found is None or not await self._settle(call, _found_out(found, "looked up by its tool"), by=by):
+        if found is None or _denies_part(found, call):
+            return None
+        if not await self._settle(call, _found_out(found, "looked up by its tool"), by=by):
             return None
         return found.observation
 
@@ -364,7 +365,21 @@ class RecoveryDesk:
             version=operation.version,
             operation_id=operation.id,
             at_us=call.claimed_at_us,
+            earlier=call.observation,
         )
+
+
+_CLOSED_AS: Mapping[Status, CallEvent] = {
+    Status.OK: CallEvent.SUCCEED,
+    Status.PARTIAL: CallEvent.SUCCEED_PARTLY,
+    Status.FAILED: CallEvent.PROVE_NOTHING_HAPPENED,
+}
+
+
+def _denies_part(found: Found, call: OpenCall) -> bool:
+    """Whether a look-up says that nothing happened of a call of which part was done before: it cannot mean all."""
+    nothing = settled_as(found.outcome) is CallEvent.PROVE_NOTHING_HAPPENED
+    return nothing and call.observation is not None and bool(from_bytes(call.observation).items)
 
 
 def _found_out(found: Found, why: str) -> _End:

@@ -123,10 +123,14 @@ class CallContract(ContractTests):
     async def test_a_call_that_was_done_in_part_goes_on_until_it_is_done(self, *, store: Store, values: Values) -> None:
         first = await claimed(store, intent=values.intent("k"))
         await store.settle(values.settlement(first, CallEvent.SUCCEED_PARTLY))
+        done = await store.find(TENANT, first.operation_id)
         again = replace(values.intent("k"), continues=first.operation_id)
         second = await claimed(store, intent=again)
         assert (second.operation_id, second.fence) == (first.operation_id, first.fence + 1)
-        assert [each.state for each in await store.open_calls()] == [CallState.CLAIMED]
+        [gone_on] = await store.open_calls()
+        assert done is not None
+        assert done.observation is not None
+        assert (gone_on.state, gone_on.observation) == (CallState.CLAIMED, done.observation)
         assert await store.claim(again) is NotClaimed.KEY
         assert await store.settle(values.settlement(second, CallEvent.SUCCEED)) is not None
         assert await store.open_calls() == ()
