@@ -340,23 +340,22 @@ def _evidence(operation: Operation, produced: Produced, frame: Frame) -> Evidenc
     )
 
 
-def lost(
-    *, call_id: str, tool: str, version: str, operation_id: str, at_us: int, earlier: bytes | None = None
-) -> Observation:
-    """The observation of a call whose worker died after its claim: whether it happened is not known.
+def in_part_before(seen: Observation, earlier: bytes) -> Observation:
+    """The observation of a call that was lost, of which part was done before: `earlier` is what was stored of that."""
+    before = from_bytes(earlier)
+    items = before.items or marked(before.open_items)
+    return seen.changed({"items": failed_again(items, says=DIED, state=ItemState.UNKNOWN)})
 
-    `earlier` is what was stored of it where part of it was done before.
-    """
+
+def lost(*, call_id: str, tool: str, version: str, operation_id: str, at_us: int) -> Observation:
+    """The observation of a call whose worker died after its claim: whether it happened is not known."""
     row = REFUSALS[Code.OUTCOME_UNKNOWN]
-    before = None if earlier is None else from_bytes(earlier)
-    items = () if before is None else before.items or marked(before.open_items)
     return Observation(
         call_id=call_id,
         tool=tool,
         version=version,
         status=Status.UNKNOWN,
         error=Problem(Code.OUTCOME_UNKNOWN, DIED),
-        items=failed_again(items, says=DIED, state=ItemState.UNKNOWN),
         operation_id=operation_id,
         executed_at_us=at_us,
         hint=row.next_step,

@@ -26,7 +26,7 @@ from interlock.core.errors import StoreError
 from interlock.core.journal import Event, EventKind
 from interlock.core.labels import NO_LABELS
 from interlock.core.observation import Observation, Status, from_bytes, to_bytes
-from interlock.core.observe import closed_by, lost
+from interlock.core.observe import closed_by, in_part_before, lost
 from interlock.core.outcome import Outcome
 from interlock.core.recovery import NO_LOOKS, Closing, Word, weighed
 from interlock.core.refusals import Code
@@ -359,14 +359,14 @@ class RecoveryDesk:
 
     def _lost(self, call: OpenCall) -> Observation:
         operation = call.operation
-        return lost(
+        seen = lost(
             call_id=operation.call_id,
             tool=operation.tool,
             version=operation.version,
             operation_id=operation.id,
             at_us=call.claimed_at_us,
-            earlier=call.observation,
         )
+        return seen if call.observation is None else in_part_before(seen, call.observation)
 
 
 _CLOSED_AS: Mapping[Status, CallEvent] = {
