@@ -39,7 +39,8 @@ def wait_for_leases(folder: Path) -> None:
 
 
 async def die_at_points(folder: Path, points: Iterable[int], *, life: int) -> None:
-    """One life after another, each killed at the next of these points, and begun when the last one's lease is over."""
+    """A whole life, then others, each killed at the next of these points and begun when the last lease is over."""
+    assert not Worker.start(folder, life=0).ends()
     killed = []
     for index, point in enumerate(points):
         killed.append(Worker.start(folder, life=life + index, kill_at=point).ends())
