@@ -13,6 +13,17 @@ from interlock.ports.compensations import Compensations, EffectCall, Effects, Pl
 from interlock.ports.host import Clock, Entropy, FactSource, Principals, Secrets, Signer
 from interlock.ports.records import Artifacts, Audit, Ledger, Retention
 from interlock.ports.recovery import Closings, Due, Lease, LookUps, OpenCall, Recovery, Wakes
+from interlock.ports.runs import (
+    NewRun,
+    NotMoved,
+    RunClaim,
+    RunEntry,
+    RunMove,
+    RunQuery,
+    RunReads,
+    Runs,
+    StoredRun,
+)
 from interlock.ports.tools import Attempt, Invocation, Runner
 
 __all__ = [
@@ -40,18 +51,27 @@ __all__ = [
     "Ledger",
     "Look",
     "LookUps",
+    "NewRun",
     "NotClaimed",
+    "NotMoved",
     "OpenCall",
     "PlanChange",
     "Principals",
     "Recovery",
     "Registered",
     "Retention",
+    "RunClaim",
+    "RunEntry",
+    "RunMove",
+    "RunQuery",
+    "RunReads",
     "Runner",
+    "Runs",
     "Secrets",
     "Seen",
     "Settlement",
     "Signer",
     "StoredOperation",
+    "StoredRun",
     "Wakes",
 ]

@@ -1,0 +1,1 @@
+"""The run: a machine held as tables, and what drives it."""
