@@ -143,7 +143,8 @@ def propose(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Operation |
 
 def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny:
     """The tool of exactly this name that takes calls at present."""
-    tool = catalogue.find(caller.principal.tenant, call.name)
+    pin, tenant = caller.pin, caller.principal.tenant
+    tool = catalogue.find(tenant, call.name) if pin is None else catalogue.pinned(tenant, call.name, digest=pin)
     if tool is None:
         return Deny(Code.TOOL_NOT_FOUND, _no_tool(call.name))
     closed = CLOSED.get(tool.state)

@@ -1,0 +1,231 @@
+"""Where a run stands, worked out from its journal: the same entries give the same view, in any process, at any time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from interlock.core.canonical import sha256_hex
+from interlock.core.errors import StoreError
+from interlock.core.observation import Observation, Status
+from interlock.core.refusals import Code
+from interlock.loop.agent import Agent, by_name
+from interlock.loop.codecs import read_again
+from interlock.loop.entries import (
+    Begun,
+    Body,
+    Ended,
+    Entry,
+    Faulted,
+    HandedOff,
+    Moved,
+    Observed,
+    Responded,
+    Said,
+    Wish,
+    Wished,
+)
+from interlock.loop.machine import Cause, State, after
+from interlock.models.turn import Proposed, Turn
+
+IN_VAIN = frozenset({Status.FAILED, Status.REFUSED})
+
+PASSING = frozenset(
+    {Code.RATE_LIMITED, Code.CANCELLED, Code.CONTENDED, Code.IDEMPOTENCY_IN_PROGRESS, Code.DEPENDENCY_NOT_MET}
+)
+"""What is refused for now, or because of others: that it is refused again says nothing of the call."""
+
+_CARRIED_OUT: Mapping[Cause, tuple[Wish, ...]] = {
+    Cause.PAUSED: (Wish.PAUSE, Wish.RESUME),
+    Cause.HANDED_OVER: (Wish.HAND_OVER, Wish.HAND_BACK),
+    Cause.BACK_TO_MODEL: tuple(Wish),
+    Cause.BACK_TO_TOOLS: tuple(Wish),
+}
+"""Which wishes are done with once a run has moved so."""
+
+
+@dataclass(slots=True)
+class Round:
+    """One answer of a model, and what came of its calls by their position so far."""
+
+    responded: Responded
+    turn: Turn
+    number: int
+    ran: bool = False
+    observed: dict[int, Observed] = field(default_factory=dict)
+
+    @property
+    def calls(self) -> tuple[Proposed, ...]:
+        """The calls that go to the gate."""
+        return self.turn.runnable if self.ran else ()
+
+    @property
+    def open(self) -> tuple[Proposed, ...]:
+        """The calls of which nothing is known yet."""
+        return tuple(call for call in self.calls if call.position not in self.observed)
+
+    @property
+    def waiting(self) -> tuple[Observed, ...]:
+        """What waits for people."""
+        return tuple(each for each in self.observed.values() if each.seen.status is Status.WAITING)
+
+
+History = Round | Said | HandedOff | Begun
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a run has used up so far."""
+
+    rounds: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost_micros: int = 0
+    working_ms: int = 0
+    hand_offs: int = 0
+    per_tool: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class Trouble:
+    """What goes wrong again and again: of each kind, how often in a row, or in all."""
+
+    idle: int = 0
+    faults: int = 0
+    invented: int = 0
+    fixable: Counter[str] = field(default_factory=Counter)
+    failing: Counter[str] = field(default_factory=Counter)
+
+
+class RunView:
+    """One run as its entries tell it. `apply` is the only way to change it."""
+
+    def __init__(self, tenant: str, run_id: str) -> None:
+        self.tenant = tenant
+        self.id = run_id
+        self.state = State.START
+        self.version = 0
+        self.spent = Spent()
+        self.trouble = Trouble()
+        self.history: list[History] = []
+        self.until_us: int | None = None
+        self.since_us = 0
+        self.wishes: dict[Wish, Wished] = {}
+        self.ended: Ended | None = None
+        self.started_us = 0
+        self._begun: Begun | None = None
+        self._agents: Mapping[str, Agent] = {}
+        self._agent = ""
+
+    @property
+    def begun(self) -> Begun:
+        """What it was started with. Raises `StoreError` where the journal does not say."""
+        if self._begun is None:
+            raise StoreError(f"the run {self.id} has no beginning")
+        return self._begun
+
+    @property
+    def agent(self) -> Agent:
+        """Who is at it."""
+        return self._agents[self._agent]
+
+    @property
+    def agents(self) -> Mapping[str, Agent]:
+        """Who may be."""
+        return self._agents
+
+    @property
+    def round(self) -> Round:
+        """The latest answer of a model."""
+        found = next((each for each in reversed(self.history) if isinstance(each, Round)), None)
+        if found is None:
+            raise StoreError(f"no model has answered in the run {self.id}")
+        return found
+
+    @property
+    def working_ms(self) -> int:
+        """How long it has worked."""
+        return self.spent.working_ms
+
+    def apply(self, entry: Entry, *, turn: Turn | None = None) -> None:
+        """Take in the next entry. `turn` is what a `Responded` reads as, where it is known. Raises `IllegalStep`."""
+        before = self.state
+        self.state = after(self.state, entry.causes)
+        self.version = entry.sequence
+        if self.state is not before:
+            self.since_us = entry.at_us
+        self._take(entry.body, entry, turn)
+
+    def _take(self, body: Body, entry: Entry, turn: Turn | None) -> None:
+        match body:
+            case Begun():
+                self._begin(body, entry)
+            case Responded():
+                self._hear(body, entry.causes, turn or read_again(body))
+            case Observed():
+                self._observe(body)
+            case Faulted():
+                self.until_us = body.until_us
+                self.trouble.faults += 1
+                self.spent.working_ms += body.working_ms
+            case Said():
+                self.history.append(body)
+            case Wished():
+                self.wishes[body.what] = body
+            case HandedOff():
+                self.history.append(body)
+                self.spent.hand_offs += 1
+                self._agent = body.agent
+            case Moved():
+                self._move(entry.causes)
+            case Ended():
+                self.ended = body
+
+    def _begin(self, begun: Begun, entry: Entry) -> None:
+        self._begun = begun
+        self._agents = by_name(begun.agents)
+        self._agent = begun.agent
+        self.started_us = entry.at_us
+        self.history.append(begun)
+
+    def _hear(self, responded: Responded, causes: tuple[Cause, ...], turn: Turn) -> None:
+        self.spent.rounds += 1
+        self.spent.tokens += responded.tokens
+        self.spent.cost_micros += responded.cost_micros
+        self.spent.working_ms += responded.working_ms
+        self.trouble.faults = 0
+        self.until_us = None
+        ran = Cause.CALLED in causes
+        self.trouble.idle = self.trouble.idle + 1 if Cause.NOTHING_RAN in causes and responded.why else 0
+        self.history.append(Round(responded, turn, self.spent.rounds, ran))
+        if ran:
+            self.spent.calls += len(turn.runnable)
+            self.spent.per_tool.update(call.name for call in turn.runnable)
+
+    def _observe(self, observed: Observed) -> None:
+        self.round.observed[observed.position] = observed
+        self.spent.working_ms += observed.working_ms
+        seen, trouble = observed.seen, self.trouble
+        trouble.invented += observed.invented
+        if observed.fixable:
+            trouble.fixable[seen.tool] += 1
+        elif seen.status is not Status.WAITING:
+            trouble.fixable.pop(seen.tool, None)
+        if seen.status in IN_VAIN and not _is_passing(seen):
+            trouble.failing[self._operation(observed)] += 1
+
+    def _operation(self, observed: Observed) -> str:
+        call = next(each for each in self.round.calls if each.position == observed.position)
+        return sha256_hex(f"{call.name}\0{call.arguments_raw}".encode("utf-8", "surrogatepass"))
+
+    def _move(self, causes: tuple[Cause, ...]) -> None:
+        """Wishes that are carried out are gone."""
+        for cause in causes:
+            for wish in _CARRIED_OUT.get(cause, ()):
+                self.wishes.pop(wish, None)
+
+
+def _is_passing(seen: Observation) -> bool:
+    """Whether what went wrong is for later, or for others, and says nothing of the call."""
+    return seen.error is not None and seen.error.code in PASSING
