@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from interlock.loop.entries import Ended
 from interlock.loop.limits import RunLimits
@@ -103,17 +103,21 @@ def last_turn(view: RunView) -> str:
     return LAST_TURN.format(left=", ".join(left)) if left else ""
 
 
-def calls_over(view: RunView, turn: Turn) -> dict[int, str]:
-    """The calls of a turn that are more than the run may make, by position, with the limit that each is over."""
+def calls_over(view: RunView, calls: Sequence[tuple[int, str, str]]) -> dict[int, str]:
+    """The calls of the latest turn that are more than the run may make, by position, with the limit that each is over.
+
+    `calls` are position, name on the wire and tool of each; they are counted already.
+    """
     limits, spent = view.begun.limits, view.spent
     found: dict[int, str] = {}
-    made, per_tool = spent.calls, dict(spent.per_tool)
-    for call in turn.runnable:
+    made, per_tool = spent.calls - len(calls), spent.per_tool.copy()
+    per_tool.subtract(wire for _, wire, _ in calls)
+    for position, wire, tool in calls:
         made += 1
-        per_tool[call.name] = per_tool.get(call.name, 0) + 1
-        most = limits.calls_per_tool.get(call.name)
+        per_tool[wire] += 1
+        most = limits.calls_per_tool.get(tool)
         if limits.calls is not None and made > limits.calls:
-            found[call.position] = f"calls: {limits.calls} of {limits.calls}"
-        elif most is not None and per_tool[call.name] > most:
-            found[call.position] = f"calls of {call.name[:128]}: {most} of {most}"
+            found[position] = f"calls: {limits.calls} of {limits.calls}"
+        elif most is not None and per_tool[wire] > most:
+            found[position] = f"calls of {tool[:128]}: {most} of {most}"
     return found

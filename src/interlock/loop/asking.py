@@ -1,0 +1,252 @@
+"""The half of a run's work in which its model is asked, and what its answer does to the run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from interlock.core.budget import Amounts, Exhausted, Reservation, Taken, Unit, exhausted
+from interlock.core.call import Caller, Principal, ToolCall
+from interlock.core.observation import Status
+from interlock.loop.entries import Ended, Faulted, Responded
+from interlock.loop.machine import Cause, State
+from interlock.loop.model import Model, ModelUnknown, Reply
+from interlock.loop.offer import Offer, missing, offer
+from interlock.loop.reach import caller_for
+from interlock.loop.transcript import Transcript
+from interlock.loop.verdict import judged, last_turn
+from interlock.models.codec import Choice
+from interlock.models.dialects import Dialect
+from interlock.models.turn import Ended as TurnEnded
+from interlock.models.turn import Turn
+from interlock.ports import Look
+
+if TYPE_CHECKING:
+    from interlock.loop.drive import Drive
+
+INLINE_WAIT_S: Final = 2.0
+"""A shorter pause before a model is asked again is waited for here; for a longer one the run is let go of."""
+
+PAUSE_S: Final = 0.5
+PAUSE_MAX_S: Final = 60.0
+ELSEWHERE_S: Final = 10.0
+"""When a run is looked at again whose model this process does not have: another may."""
+
+_COUNTED = frozenset({Unit.ROUNDS, Unit.TOKENS, Unit.COST_MICROS})
+_ENDS: Final = {
+    Cause.ANSWERED: "answered",
+    Cause.REFUSED: "refused",
+    Cause.GAVE_UP: "model",
+    Cause.OVER_LIMIT: "last_turn",
+}
+
+
+class Asking:
+    """Asks the model of one run."""
+
+    def __init__(self, drive: Drive) -> None:
+        self._drive = drive
+        self._transcripts: dict[str, Transcript] = {}
+        self._offer: tuple[tuple[object, ...], Offer] | None = None
+
+    async def step(self) -> bool:
+        """Ask for one turn, and write down what came. False: the run rests or is over."""
+        drive, view = self._drive, self._drive.view
+        if view.state is State.MODEL_RETRY and view.until_us is not None and view.until_us > drive.now_us():
+            return await self._wait(view.until_us)
+        reach, begun = drive.reach, view.begun
+        principal = await reach.today(view)
+        if principal is None:
+            await drive.end(Cause.STOPPED, Ended("principal", "Who this run is for is no longer known."))
+            return False
+        gone = missing(reach.views.current, begun.bound, view.tenant)
+        if gone:
+            why = f"{gone[0].name} {gone[0].version}, to which the run is bound, is not here any more."
+            await drive.end(Cause.GAVE_UP, Ended("bound_version", why))
+            return False
+        try:
+            model = reach.models.named(view.agent.model or begun.model)
+        except ModelUnknown:
+            return not await drive.rest(until_us=drive.now_us() + int(ELSEWHERE_S * 1_000_000))
+        caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model.name)
+        full = await self._exhausted(caller)
+        if full is not None:
+            await drive.end(Cause.OVER_LIMIT, Ended("budget", _says(full)))
+            return False
+        return await self._ask(model, caller, principal)
+
+    async def finish(self) -> bool:
+        """A turn is recorded, and not yet what it means: the process died, or the task is to be checked first."""
+        drive, view = self._drive, self._drive.view
+        turn = view.round.turn
+        cause, why = judged(turn, last=bool(view.round.responded.why))
+        success = await self._checked(view.round.responded.model) if cause is Cause.ANSWERED else None
+        await drive.end(cause, Ended(_ENDS.get(cause, "model"), why, turn.text, success))
+        return False
+
+    def offer(self, dialect: Dialect, caller: Caller, principal: Principal) -> Offer:
+        """The tools of the next turn, worked out anew only where something has changed that they depend on."""
+        view, reach = self._drive.view, self._drive.reach
+        today = reach.views.current
+        unwell = tuple(each for each in view.begun.bound if _is_unwell(each.name, each.digest, self._drive))
+        key = (today, view.agent.name, principal, dialect, unwell)
+        if self._offer is None or self._offer[0] != key:
+            found = offer(
+                today,
+                caller,
+                view.begun.bound,
+                agents=view.agents,
+                agent=view.agent,
+                dialect=dialect,
+                health=reach.health,
+            )
+            self._offer = key, found
+        return self._offer[1]
+
+    # --- one request --------------------------------------------------------------------------------------------------
+
+    async def _ask(self, model: Model, caller: Caller, principal: Principal) -> bool:
+        drive, view = self._drive, self._drive.view
+        note = last_turn(view)
+        found = self.offer(model.dialect, caller, principal)
+        said = self._transcripts.setdefault(model.name, Transcript(view, model.codec)).messages(note=note)
+        body = model.codec.request(
+            said,
+            options=model.options,
+            tools=found.declarations.tools,
+            choice=Choice.NONE if note else Choice.AUTO,
+        )
+        clock = drive.reach.world.clock
+        began_s = clock.monotonic_s()
+        reply = await drive.ask(model.ask(body))
+        working_ms = int((clock.monotonic_s() - began_s) * 1_000)
+        if _is_passing(reply):
+            return await self._fault(reply, working_ms)
+        return await self._hear(model, reply, body, caller=caller, working_ms=working_ms, note=note)
+
+    async def _hear(
+        self, model: Model, reply: Reply, body: Mapping[str, object], *, caller: Caller, working_ms: int, note: str
+    ) -> bool:
+        drive, view, turn = self._drive, self._drive.view, reply.turn
+        cause, why = judged(turn, last=bool(note))
+        tokens, cost, reported = _usage(model, turn, body)
+        responded = Responded(
+            model=model.name,
+            dialect=model.dialect.value,
+            agent=view.agent.name,
+            raw=turn.raw,
+            status=reply.status,
+            streamed=reply.streamed,
+            tokens=tokens,
+            cost_micros=cost,
+            reported=reported,
+            working_ms=working_ms,
+            why=why if cause is Cause.NOTHING_RAN else note,
+        )
+        first = (*self._again(), Cause.RESPONDED)
+        charges = self._charges(caller, Amounts(rounds=1, tokens=tokens, cost_micros=cost, working_ms=working_ms))
+        match cause:
+            case Cause.CALLED:
+                await drive.move((responded, (*first, cause)), turn=turn, charges=charges)
+                return True
+            case Cause.NOTHING_RAN:
+                await drive.move((responded, (*first, cause, Cause.RETURNED)), turn=turn, charges=charges)
+                return True
+            case Cause.ANSWERED if view.begun.check is not None:
+                await drive.move((responded, first), turn=turn, charges=charges)
+                return await self.finish()
+            case _:
+                ended = Ended(_ENDS[cause], why, turn.text)
+                await drive.move((responded, first), (ended, (cause,)), turn=turn, charges=charges)
+                return False
+
+    def _again(self) -> tuple[Cause, ...]:
+        return (Cause.RETRIED,) if self._drive.view.state is State.MODEL_RETRY else ()
+
+    async def _fault(self, reply: Reply, working_ms: int) -> bool:
+        """It may work later: the run asks again after a pause, so many times."""
+        drive, view = self._drive, self._drive.view
+        why = reply.turn.reason or "the model's server did not answer"
+        if view.trouble.faults + 1 > view.begun.limits.faults:
+            await drive.end(Cause.GAVE_UP, Ended("model", f"{why} ({view.trouble.faults + 1} times in a row)"))
+            return False
+        pause_s = min(PAUSE_S * 2**view.trouble.faults, PAUSE_MAX_S)
+        jitter = int.from_bytes(drive.reach.world.entropy.bytes(2), "big") / 65_536
+        wait_s = max(reply.retry_after_s or 0.0, pause_s * (0.5 + jitter / 2))
+        until_us = drive.now_us() + int(wait_s * 1_000_000)
+        faulted = Faulted(why[:500], reply.status, until_us, working_ms)
+        await drive.move((faulted, (*self._again(), Cause.FAULTED)))
+        return True
+
+    async def _wait(self, until_us: int) -> bool:
+        """Wait for a short pause; let go of the run for a long one."""
+        drive = self._drive
+        left_s = (until_us - drive.now_us()) / 1_000_000
+        if left_s > INLINE_WAIT_S:
+            return not await drive.rest(until_us=until_us)
+        await drive.ask(drive.reach.world.clock.sleep(left_s))
+        return True
+
+    async def _checked(self, model: str) -> bool | None:
+        """Whether the task is done, by the word of the tool that the run was given for that."""
+        drive, view = self._drive, self._drive.view
+        check, principal = view.begun.check, await drive.reach.today(view)
+        if check is None or principal is None:
+            return None
+        caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model)
+        seen = await drive.see(
+            drive.reach.gate.propose(ToolCall(f"{view.id}.check", check.tool, check.arguments), caller)
+        )
+        return bool(seen.data) if seen.status is Status.OK else None
+
+    # --- budgets of others --------------------------------------------------------------------------------------------
+
+    def _charges(self, caller: Caller, amounts: Amounts) -> tuple[Reservation, ...]:
+        drive = self._drive
+        taken = drive.reach.limits.reservations(caller, None, now_us=drive.now_us())
+        return tuple(Reservation(each.scope, amounts, each.limits) for each in taken)
+
+    async def _exhausted(self, caller: Caller) -> Exhausted | None:
+        """The limit of run, agent, principal or tenant that leaves no room for another request."""
+        taken: Taken = self._drive.reach.limits.reservations(caller, None, now_us=self._drive.now_us())
+        wanted = [each for each in taken if any(limit.unit in _COUNTED for limit in each.limits)]
+        if not wanted:
+            return None
+        look = Look(caller.principal.tenant, None, None, tuple(each.scope for each in wanted), self._drive.now_us())
+        seen = await self._drive.reach.world.calls.look(look)
+        one = Amounts(rounds=1, tokens=1, cost_micros=1)
+        for each, usage in zip(wanted, seen.usage, strict=True):
+            limits = tuple(limit for limit in each.limits if limit.unit in _COUNTED)
+            found = exhausted(Reservation(each.scope, one, limits), usage)
+            if found is not None:
+                return found
+        return None
+
+
+def _is_unwell(name: str, digest: str, drive: Drive) -> bool:
+    tool = drive.reach.views.current.catalogue.pinned(drive.view.tenant, name, digest=digest)
+    return tool is None or drive.reach.health.withheld(tool.spec)
+
+
+def _is_passing(reply: Reply) -> bool:
+    """Whether the fault is the server's or the network's, and nothing came that could be used."""
+    return reply.may_repeat or reply.turn.ended is TurnEnded.DROPPED
+
+
+def _usage(model: Model, turn: Turn, body: object) -> tuple[int, int, bool]:
+    """Tokens and cost to charge, and whether the provider said so; else the most that there can have been."""
+    inside, outside = turn.usage.input_tokens, turn.usage.output_tokens
+    reported = inside is not None and outside is not None
+    if inside is None:
+        inside = len(json.dumps(body, default=str))  # a token is a byte at least
+    if outside is None:
+        outside = model.options.tokens_max
+    price = model.price
+    cost = 0 if price is None else -(-(inside * price.input_micros + outside * price.output_micros) // 1_000_000)
+    return inside + outside, cost, reported
+
+
+def _says(full: Exhausted) -> str:
+    limit = full.limit
+    return f"The budget of {limit.amount} {limit.unit.value} on {limit.scope.value} leaves no room for another request."

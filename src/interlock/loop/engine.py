@@ -1,0 +1,27 @@
+"""What the desk of runs needs of whoever drives them."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from interlock.loop.view import RunView
+from interlock.ports import RunClaim
+
+
+class Engine(Protocol):
+    """Drives runs: those that begin here, those that are woken, and those that a dead process has left."""
+
+    def start(self, view: RunView, claim: RunClaim) -> None:
+        """Drive a run that this process holds."""
+
+    def driven(self, tenant: str, run_id: str) -> RunView | None:
+        """Where a run stands that is driven here; None for any other."""
+
+    async def wake(self, tenant: str, run_id: str) -> None:
+        """Something was said to a run: look at it soon, wherever it is."""
+
+    async def recover(self) -> int:
+        """Take what is due, now; how many runs were taken."""
+
+    async def close(self) -> None:
+        """Let go of every run at its next step, so that another process can take it."""
