@@ -37,6 +37,7 @@ from interlock.store.books import Books, RunBook, UsageBook, kept_while_unknown
 from interlock.store.memory_artifacts import MemoryArtifacts
 from interlock.store.memory_compensations import MemoryCompensations
 from interlock.store.memory_recovery import Call, Key
+from interlock.store.memory_runs import MemoryRuns
 from interlock.store.rules import (
     FIRST_FENCE,
     checked_version,
@@ -69,10 +70,16 @@ class MemoryStore(MemoryCompensations):
         self._policies: dict[str, tuple[PolicySource, ...]] = {}
         self._checkpoints: list[Checkpoint] = []
         self.artifacts = MemoryArtifacts()
+        self.runs = MemoryRuns(self._books, chain=self._chain)
         self._epoch = 0
 
     async def close(self) -> None:
         """Nothing to let go of."""
+
+    def abandon(self) -> None:
+        """As if the process that runs the claimed calls and holds the runs had died: for tests and simulations."""
+        super().abandon()
+        self.runs.abandon()
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -230,6 +237,8 @@ class MemoryStore(MemoryCompensations):
         if stored is None or not still_as_expected(stored[0], change=change):
             return None
         self._put(change.changed, operation=stored[1])
+        if change.changed.state is not change.expected.state:
+            self.runs.wake(place[0], change.changed.run)
         denied = denied_in_run(change)
         if denied is not None:
             self._books.join((place[0], denied[0]), labels=NO_LABELS, denied=denied[1])
@@ -262,9 +271,11 @@ class MemoryStore(MemoryCompensations):
         if intent.approval is not None:
             approval, operation = self._approvals[tenant, intent.approval]
             self._put(used_up(approval), operation=operation)
+            self.runs.wake(tenant, approval.run)
         for other in tuple(self._pending.get((tenant, key), ())) if key is not None else ():
             approval, operation = self._approvals[tenant, other]
             self._put(voided(approval), operation=operation)
+            self.runs.wake(tenant, approval.run)
 
     # --- catalogue and policies ---------------------------------------------------------------------------------------
 
@@ -329,6 +340,7 @@ class MemoryStore(MemoryCompensations):
 
     async def purge(self, before_us: int) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
+        self.runs.drop(before_us)
         self._drop_plans(before_us)
         self._drop_questions(before_us)
         self._chain.purge(before_us, open_subjects=frozenset(call.operation.id for call in self._open.values()))

@@ -357,6 +357,7 @@ _APPROVAL: Final[Mapping[str, Callable[[list[Any]], object]]] = {
     "state": texts,
     "key_place": blobs,
     "asked_at_us": bigints,
+    "run_place": blobs,
     "approval_sealed": blobs,
     "operation_sealed": blobs,
 }
