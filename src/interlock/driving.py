@@ -8,6 +8,7 @@ from interlock.engines.embedded import EmbeddedEngine
 from interlock.loop.bells import Bells
 from interlock.loop.desk import RunDesk
 from interlock.loop.model import Model
+from interlock.loop.offer import Offers
 from interlock.loop.reach import Models, Reach
 from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.gate import Gate
@@ -31,6 +32,7 @@ class Driving:
             health=parts.health,
             limits=parts.looker.limits,
             models=self._models,
+            offers=Offers(parts.health),
             moved=bells.ring,
         )
         self._engine = EmbeddedEngine(reach, every_s=every_s)

@@ -59,6 +59,14 @@ class EmbeddedEngine:
         drive = self._drives.get((tenant, run_id))
         return None if drive is None else drive.view
 
+    async def rested(self, tenant: str, run_id: str) -> RunView | None:
+        """Where a run stands once it is not driven here any more; None for one that was not."""
+        drive = self._drives.get((tenant, run_id))
+        if drive is None:
+            return None
+        await asyncio.wait([self._tasks[tenant, run_id]])
+        return drive.view
+
     async def wake(self, tenant: str, run_id: str) -> None:
         """Look at a run now: take it, or have the one who drives it here hear what was said."""
         drive = self._drives.get((tenant, run_id))

@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from interlock.core.budget import Amounts, Exhausted, Reservation, Taken, Unit, exhausted
-from interlock.core.call import Caller, Principal, ToolCall
+from interlock.core.call import Caller, ToolCall
+from interlock.core.frozen import maker
 from interlock.core.observation import Status
+from interlock.loop.agent import Agent
 from interlock.loop.entries import Ended, Faulted, Responded
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model, ModelUnknown, Reply
-from interlock.loop.offer import Offer, missing, offer
+from interlock.loop.offer import Offer, missing
 from interlock.loop.reach import caller_for
 from interlock.loop.transcript import Transcript
 from interlock.loop.verdict import judged, last_turn
@@ -33,6 +35,8 @@ PAUSE_MAX_S: Final = 60.0
 ELSEWHERE_S: Final = 10.0
 """When a run is looked at again whose model this process does not have: another may."""
 
+make_responded = maker(Responded)
+
 _COUNTED = frozenset({Unit.ROUNDS, Unit.TOKENS, Unit.COST_MICROS})
 _ENDS: Final = {
     Cause.ANSWERED: "answered",
@@ -48,7 +52,7 @@ class Asking:
     def __init__(self, drive: Drive) -> None:
         self._drive = drive
         self._transcripts: dict[str, Transcript] = {}
-        self._offer: tuple[tuple[object, ...], Offer] | None = None
+        self._offered: tuple[Dialect, Agent, Offer] | None = None
 
     async def step(self) -> bool:
         """Ask for one turn, and write down what came. False: the run rests or is over."""
@@ -74,7 +78,7 @@ class Asking:
         if full is not None:
             await drive.end(Cause.OVER_LIMIT, Ended("budget", _says(full)))
             return False
-        return await self._ask(model, caller, principal)
+        return await self._ask(model, caller)
 
     async def finish(self) -> bool:
         """A turn is recorded, and not yet what it means: the process died, or the task is to be checked first."""
@@ -85,31 +89,33 @@ class Asking:
         await drive.end(cause, Ended(_ENDS.get(cause, "model"), why, turn.text, success))
         return False
 
-    def offer(self, dialect: Dialect, caller: Caller, principal: Principal) -> Offer:
-        """The tools of the next turn, worked out anew only where something has changed that they depend on."""
+    def offer(self, dialect: Dialect, caller: Caller) -> Offer:
+        """The tools of the next turn."""
         view, reach = self._drive.view, self._drive.reach
-        today = reach.views.current
-        unwell = tuple(each for each in view.begun.bound if _is_unwell(each.name, each.digest, self._drive))
-        key = (today, view.agent.name, principal, dialect, unwell)
-        if self._offer is None or self._offer[0] != key:
-            found = offer(
-                today,
-                caller,
-                view.begun.bound,
-                agents=view.agents,
-                agent=view.agent,
-                dialect=dialect,
-                health=reach.health,
-            )
-            self._offer = key, found
-        return self._offer[1]
+        found = reach.offers.of(
+            reach.views.current,
+            caller,
+            view.begun.bound,
+            agents=view.agents,
+            agent=view.agent,
+            dialect=dialect,
+        )
+        self._offered = dialect, view.agent, found
+        return found
+
+    def offered(self, dialect: Dialect, caller: Caller) -> Offer:
+        """The tools of the turn whose calls came: as they were offered, where that is known here."""
+        known = self._offered
+        if known is not None and known[0] is dialect and known[1] is self._drive.view.agent:
+            return known[2]
+        return self.offer(dialect, caller)
 
     # --- one request --------------------------------------------------------------------------------------------------
 
-    async def _ask(self, model: Model, caller: Caller, principal: Principal) -> bool:
+    async def _ask(self, model: Model, caller: Caller) -> bool:
         drive, view = self._drive, self._drive.view
         note = last_turn(view)
-        found = self.offer(model.dialect, caller, principal)
+        found = self.offer(model.dialect, caller)
         said = self._transcripts.setdefault(model.name, Transcript(view, model.codec)).messages(note=note)
         body = model.codec.request(
             said,
@@ -131,7 +137,7 @@ class Asking:
         drive, view, turn = self._drive, self._drive.view, reply.turn
         cause, why = judged(turn, last=bool(note))
         tokens, cost, reported = _usage(model, turn, body)
-        responded = Responded(
+        responded = make_responded(
             model=model.name,
             dialect=model.dialect.value,
             agent=view.agent.name,
@@ -222,11 +228,6 @@ class Asking:
             if found is not None:
                 return found
         return None
-
-
-def _is_unwell(name: str, digest: str, drive: Drive) -> bool:
-    tool = drive.reach.views.current.catalogue.pinned(drive.view.tenant, name, digest=digest)
-    return tool is None or drive.reach.health.withheld(tool.spec)
 
 
 def _is_passing(reply: Reply) -> bool:

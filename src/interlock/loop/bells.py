@@ -31,6 +31,7 @@ class Bells:
             with suppress(TimeoutError):
                 async with asyncio.timeout(most_s):
                     await event.wait()
+            event.clear()
 
         try:
             yield rung

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from interlock.core.approval import ApprovalState
 from interlock.core.call import Caller, Principal
 from interlock.core.decision import Deny
+from interlock.core.frozen import maker
 from interlock.core.observation import Observation, Status
 from interlock.core.refusals import Code
 from interlock.loop.entries import Body, Ended, HandedOff, Moved, Observed
@@ -24,6 +25,8 @@ from interlock.runtime.batch import Turn, call_many
 
 if TYPE_CHECKING:
     from interlock.loop.drive import Drive
+
+make_observed, make_caller = maker(Observed), maker(Caller)
 
 Seen = tuple[int, Observation]
 """What came of a call, by its place among those that run."""
@@ -70,7 +73,7 @@ class Calling:
         """Put what is open to the gate, and write down what comes of each call as it ends."""
         drive, view = self._drive, self._drive.view
         caller = caller_for(view, principal, turn=found.number, model=found.responded.model)
-        plans = self._planned(found, caller, principal)
+        plans = self._planned(found, caller)
         if len(plans) == 1:
             began_s = drive.reach.world.clock.monotonic_s()
             seen = await drive.see(self._one(plans[0], caller))
@@ -84,9 +87,9 @@ class Calling:
                 await self._write(found, plans, batch, working_ms=int((now_s - began_s) * 1_000))
                 began_s = now_s
 
-    def _planned(self, found: Round, caller: Caller, principal: Principal) -> list[Planned]:
+    def _planned(self, found: Round, caller: Caller) -> list[Planned]:
         drive, view = self._drive, self._drive.view
-        offered = drive.asking.offer(Dialect(found.responded.dialect), caller, principal)
+        offered = drive.asking.offered(Dialect(found.responded.dialect), caller)
         plans = [
             planned(call, call_id=f"{view.id}.{found.number}.{call.position}", offered=offered) for call in found.calls
         ]
@@ -187,7 +190,7 @@ class Calling:
             position = index if plan is None else plan.proposed.position
             code = None if seen.error is None else seen.error.code
             is_invented = code is Code.TOOL_NOT_FOUND and plan is not None and plan.pin is None
-            observed = Observed(position, seen, nonce, working_ms, code in FIXABLE, is_invented)
+            observed = make_observed(position, seen, nonce, working_ms, code in FIXABLE, is_invented)
             said.append((observed, (Cause.OBSERVED,)))
             working_ms = 0
         after = {**found.observed, **{each.position: each for each, _ in said if isinstance(each, Observed)}}
@@ -211,7 +214,7 @@ class Calling:
 
 def pinned(caller: Caller, pin: str) -> Caller:
     """The same caller, whose next call means this version."""
-    return Caller(
+    return make_caller(
         caller.principal, caller.run, caller.task, None, caller.turn, caller.position, None, caller.origin, pin=pin
     )
 

@@ -22,7 +22,6 @@ from interlock.loop.events import RunEvent, event_of
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model
-from interlock.loop.offer import bound_of
 from interlock.loop.reach import DOOR, Reach
 from interlock.loop.replay import Against, Redecided, Replay
 from interlock.loop.view import RunView, Spent
@@ -78,9 +77,7 @@ class Run:
     async def result(self, *, timeout_s: float | None = None) -> RunReport:
         """How it ended, once it has. Raises `TimeoutError`; the run goes on all the same."""
         async with asyncio.timeout(timeout_s):
-            async for _ in self.events():
-                pass
-        return await self.report()
+            return report_of(await self._desk.ended(self.tenant, self.id))
 
     def events(self, *, after: int = 0) -> AsyncIterator[RunEvent]:
         """Everything that happens, from the beginning or after a cursor, until the run is over; nothing twice."""
@@ -139,7 +136,7 @@ class RunDesk:
         begun = self._begun(model, task, agent, agents, RunLimits.of(limits))
         caller = Caller(principal, origin=Origin(DOOR, begun.agent, begun.model, trace_id, principal.actor))
         view = await self._reach.views.latest()
-        bound = bound_of(view, caller, tools)
+        bound = self._reach.offers.bound(view, caller, tools)
         _refuse_unknown(tools, bound)
         now_us = self._reach.world.clock.now_us()
         expires_s = begun.limits.expires_s
@@ -210,6 +207,20 @@ class RunDesk:
         async for entry in self._entries(tenant, run_id, after=0):
             view.apply(entry)
         return view
+
+    async def ended(self, tenant: str, run_id: str) -> RunView:
+        """Where a run stands once it is over, whoever drives it."""
+        while True:
+            view = await self._engine.rested(tenant, run_id)
+            if view is not None and view.state.is_over:
+                return view
+            with self._bells.hearing(tenant, run_id) as rung:
+                found = await self._reach.world.run_reads.run(tenant, run_id)
+                if found is None:
+                    raise RunUnknown(f"there is no run {run_id!r} any more")
+                if found.over:
+                    return await self.view(tenant, run_id)
+                await rung(POLL_S)
 
     async def say(self, run_id: str, text: str, *, by: Principal) -> Deny | None:
         """Give the model a message with its next request. A refusal says why."""

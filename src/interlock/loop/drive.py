@@ -15,6 +15,7 @@ from enum import Enum, auto
 from typing import TypeVar
 
 from interlock.core.budget import Reservation
+from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
 from interlock.loop.calling import Calling
@@ -27,6 +28,8 @@ from interlock.models.turn import Turn
 from interlock.ports import NotMoved, RunClaim, RunMove
 
 T = TypeVar("T")
+
+make_move, make_entry = maker(RunMove), maker(Entry)
 
 PAGE = 1_000
 TRIES = 16
@@ -180,7 +183,7 @@ class Drive:
         ended = next((body for body, _ in said if isinstance(body, Ended)), None)
         for _ in range(TRIES):
             version = self.view.version
-            step = RunMove(
+            step = make_move(
                 claim=self.claim,
                 version=version,
                 entries=entries,
@@ -203,7 +206,7 @@ class Drive:
 
     def _take(self, said: Sequence[Said], at_us: int, version: int, turn: Turn | None) -> None:
         for sequence, (body, causes) in enumerate(said, start=version + 1):
-            self.view.apply(Entry(body, causes, at_us, sequence), turn=turn)
+            self.view.apply(make_entry(body, causes, at_us, sequence), turn=turn)
         self.reach.moved(self.view.tenant, self.view.id)
 
     async def rest(self, *, until_us: int | None = None) -> bool:

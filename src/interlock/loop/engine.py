@@ -17,6 +17,9 @@ class Engine(Protocol):
     def driven(self, tenant: str, run_id: str) -> RunView | None:
         """Where a run stands that is driven here; None for any other."""
 
+    async def rested(self, tenant: str, run_id: str) -> RunView | None:
+        """Where a run stands once it is not driven here any more; None for one that was not."""
+
     async def wake(self, tenant: str, run_id: str) -> None:
         """Something was said to a run: look at it soon, wherever it is."""
 

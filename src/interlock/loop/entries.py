@@ -17,7 +17,7 @@ import orjson
 from interlock.core.call import Principal
 from interlock.core.canonical import Json, decode
 from interlock.core.errors import StoreError
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, maker
 from interlock.core.observation import Observation, from_bytes, to_bytes
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
@@ -107,6 +107,9 @@ class Observed:
     invented: bool = False
 
 
+make_run_entry = maker(RunEntry)
+
+
 class Wish(StrEnum):
     """What somebody wants of a run."""
 
@@ -193,7 +196,7 @@ def written(body: Body, *causes: Cause, at_us: int) -> RunEntry:
     """The entry as it is kept."""
     fields, behind = _PARTS[type(body)](body) if type(body) in _PARTS else (spec_to_json(body), b"")
     head = orjson.dumps({"causes": causes, "is": fields})
-    return RunEntry(KINDS[type(body)], at_us, b"%b\n%b" % (head, behind) if behind else head)
+    return make_run_entry(KINDS[type(body)], at_us, b"%b\n%b" % (head, behind) if behind else head)
 
 
 def read(entry: RunEntry) -> Entry:

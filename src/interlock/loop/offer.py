@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from interlock.core.arguments import Unparsed, parse_arguments
-from interlock.core.call import Caller, ToolCall
+from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import Json
 from interlock.core.catalogue import CLOSED, Tool
 from interlock.core.decision import Deny
@@ -23,6 +23,7 @@ from interlock.models.dialects import Declarations, Dialect, declare
 from interlock.models.turn import CallKind, Proposed
 from interlock.runtime.health import Health
 
+REMEMBERED_MAX = 256
 NOT_OFFERED = Deny(Code.TOOL_NOT_ALLOWED, "That tool is not among those of this run.")
 
 
@@ -82,6 +83,50 @@ def offer(
     triples = [(tool.spec.name, model_text(tool.spec), _schema(tool, agents, agent)) for tool in shown]
     known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
     return Offer(declare(triples, dialect=dialect), {each.spec.name: each.digest for each in shown}, known)
+
+
+class Offers:
+    """Offers that were worked out, for all runs of a process: most runs of an agent offer what another did.
+
+    By identity of the view and of what is bound, which are kept beside; bounded, and dropped when full.
+    """
+
+    def __init__(self, health: Health) -> None:
+        self._health = health
+        self._found: dict[tuple[int, int, str, Dialect], tuple[View, tuple[Bound, ...], Principal, Agent, Offer]] = {}
+        self._bound: tuple[View, Principal, object, tuple[Bound, ...]] | None = None
+
+    def of(
+        self,
+        view: View,
+        caller: Caller,
+        bound: tuple[Bound, ...],
+        *,
+        agents: Mapping[str, Agent],
+        agent: Agent,
+        dialect: Dialect,
+    ) -> Offer:
+        """What may be called in the next turn."""
+        key = (id(view), id(bound), agent.name, dialect)
+        known = self._found.get(key) if self._health.is_quiet else None
+        if known is not None and known[2] == caller.principal and known[3] == agent:
+            return known[4]
+        found = offer(view, caller, bound, agents=agents, agent=agent, dialect=dialect, health=self._health)
+        if self._health.is_quiet:
+            if len(self._found) >= REMEMBERED_MAX:
+                self._found.clear()
+            self._found[key] = view, bound, caller.principal, agent, found
+        return found
+
+    def bound(self, view: View, caller: Caller, names: Collection[str] | None) -> tuple[Bound, ...]:
+        """What a run that starts now is bound to: the same value for runs that start alike."""
+        wanted = None if names is None else frozenset(names)
+        known = self._bound
+        if known is not None and known[0] is view and known[1] == caller.principal and known[2] == wanted:
+            return known[3]
+        found = bound_of(view, caller, wanted)
+        self._bound = view, caller.principal, wanted, found
+        return found
 
 
 def _usable(view: View, caller: Caller, bound: Bound, agent: Agent) -> Tool | None:

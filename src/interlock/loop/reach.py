@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from interlock.core.call import Caller, Origin, Principal
+from interlock.core.frozen import maker
 from interlock.core.limits import LimitTable
 from interlock.loop.model import Model, ModelUnknown
+from interlock.loop.offer import Offers
 from interlock.loop.view import RunView
 from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.gate import Gate
@@ -15,6 +17,8 @@ from interlock.runtime.health import Health
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
+
+make_caller, make_origin = maker(Caller), maker(Origin)
 
 DOOR = "loop"
 """What policies see as the door that a run's calls come through."""
@@ -60,6 +64,7 @@ class Reach:
     health: Health
     limits: LimitTable
     models: Models
+    offers: Offers
     moved: Bell
 
     async def today(self, view: RunView) -> Principal | None:
@@ -71,5 +76,5 @@ class Reach:
 def caller_for(view: RunView, principal: Principal, *, turn: int, model: str) -> Caller:
     """Who makes the calls of one turn."""
     begun = view.begun
-    origin = Origin(DOOR, view.agent.name, model, begun.trace_id, principal.actor)
-    return Caller(principal, run=view.id, task=begun.task_id, turn=turn, origin=origin)
+    origin = make_origin(DOOR, view.agent.name, model, begun.trace_id, principal.actor)
+    return make_caller(principal, run=view.id, task=begun.task_id, turn=turn, origin=origin)
