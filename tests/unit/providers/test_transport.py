@@ -186,12 +186,19 @@ async def test_a_body_that_is_too_large_is_not_read_to_its_end() -> None:
 
 
 async def test_an_error_is_read_no_further_than_it_helps() -> None:
+    sent = 0
+
     async def behave(exchange: Exchange) -> None:
-        await exchange.send(b"HTTP/1.1 500 No\r\nContent-Type: text/plain\r\n\r\n", *[CHUNK] * 1_000)
+        nonlocal sent
+        await exchange.send(b"HTTP/1.1 500 No\r\nContent-Type: text/plain\r\n\r\n")
+        for _ in range(LENGTH_MAX_BYTES // len(CHUNK)):
+            await exchange.send(CHUNK)
+            sent += len(CHUNK)
 
     reply = await asked(behave, patience=Patience())
     assert (reply.status, reply.turn.ended, reply.may_repeat) == (500, Ended.HTTP_ERROR, True)
     assert len(reply.turn.raw) <= 256 * 1024
+    assert sent < LENGTH_MAX_BYTES // 2
 
 
 async def test_an_error_whose_words_never_come_is_still_that_error() -> None:
@@ -244,25 +251,23 @@ async def test_the_environment_s_proxy_is_not_asked_for_loopback(monkeypatch: py
     assert reply.turn.ended is Ended.ANSWER
 
 
+async def test_the_environment_s_proxy_is_asked_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy", "http_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    async with upstream(status(200, body=WHOLE)) as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.origin)
+        model = OpenAIChat("m", base_url="http://model.invalid/v1", patience=BRIEF)
+        assert (await model.ask({})).turn.text == "Hello."
+        await model.close()
+    assert proxy.received[0].target == "http://model.invalid/v1/chat/completions"
+
+
 async def test_a_proxy_that_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "socks9://nowhere")
     monkeypatch.setenv("http_proxy", "socks9://nowhere")
     model = OpenAIChat("m", base_url="http://model.invalid", trust_env=True, patience=BRIEF)
     reply = await model.ask({})
     assert (reply.may_repeat, reply.turn.reason) == (False, "The proxy that the environment names cannot be used.")
-
-
-def test_a_model_can_be_asked_from_one_event_loop_after_another() -> None:
-    async def ask(model: OpenAIChat | None) -> OpenAIChat:
-        async with upstream(status(200, body=WHOLE)) as server:
-            model = model or model_at(server)
-            model.base_url = server.origin
-            assert (await model.ask({})).turn.text == "Hello."
-        return model
-
-    model = asyncio.run(ask(None))
-    asyncio.run(ask(model))
-    asyncio.run(model.close())
 
 
 def test_what_is_sent_shows_neither_headers_nor_content() -> None:
