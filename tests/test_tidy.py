@@ -78,6 +78,7 @@ BANS = bans.Bans(
         "src/interlock/adapters.py": "optional dependencies are imported where they are chosen",
         "src/interlock/copies.py": "psycopg is imported only where a store moves to PostgreSQL",
         "src/interlock/__init__.py": "`import interlock` stays under 0.2 s",
+        "src/interlock/providers/bedrock.py": "botocore is an extra, which requests with an API key do without",
         "src/interlock/keys.py": "the signing library is loaded only where something is signed",
         "src/interlock/doors/cli/": "a command pays only for what it uses",
     },
