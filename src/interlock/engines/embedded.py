@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Final
 
 from interlock.core.errors import StoreError
@@ -134,11 +135,10 @@ class EmbeddedEngine:
 
     async def _see_through(self, place: Place, drive: Drive) -> None:
         try:
-            await drive.catch_up()
-            await drive.run()
+            with suppress(RunLost):  # whoever has it now goes on with it
+                await drive.catch_up()
+                await drive.run()
             self._failures.pop(place, None)
-        except RunLost:
-            pass
         except Exception as fault:  # noqa: BLE001 - whatever is wrong with one run, the others go on, and it must not stay held
             report(log, f"the run {place[1]} could not go on", fault=fault, redactor=self._reach.records.redactor)
             await self._set_aside(place, drive)

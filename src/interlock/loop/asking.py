@@ -14,7 +14,7 @@ from interlock.loop.agent import Agent
 from interlock.loop.entries import Ended, Faulted, Responded
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model, ModelUnknown, Reply
-from interlock.loop.offer import Offer, missing
+from interlock.loop.offer import Offer, Role, missing
 from interlock.loop.reach import caller_for
 from interlock.loop.transcript import Transcript
 from interlock.loop.verdict import judged, last_turn
@@ -92,14 +92,8 @@ class Asking:
     def offer(self, dialect: Dialect, caller: Caller) -> Offer:
         """The tools of the next turn."""
         view, reach = self._drive.view, self._drive.reach
-        found = reach.offers.of(
-            reach.views.current,
-            caller,
-            view.begun.bound,
-            agents=view.agents,
-            agent=view.agent,
-            dialect=dialect,
-        )
+        role = Role(view.agent, view.agents, dialect)
+        found = reach.offers.of(reach.views.current, caller, view.begun.bound, role=role)
         self._offered = dialect, view.agent, found
         return found
 

@@ -237,16 +237,21 @@ class RunDesk:
     async def events(self, tenant: str, run_id: str, *, after: int = 0) -> AsyncIterator[RunEvent]:
         """Everything that happens, from the beginning or after a cursor, until the run is over."""
         view = RunView(tenant, run_id)
-        redactor = self._reach.records.redactor
         while True:
             with self._bells.hearing(tenant, run_id) as rung:
-                async for entry in self._entries(tenant, run_id, after=view.version):
-                    view.apply(entry)
-                    if entry.sequence > after:
-                        yield event_of(entry, view, redactor=redactor)
+                async for event in self._news(view, after=after):
+                    yield event
                 if view.state.is_over or view.version == 0:
                     return
                 await rung(POLL_S)
+
+    async def _news(self, view: RunView, *, after: int) -> AsyncIterator[RunEvent]:
+        """What has happened since the view was last brought up to date, as far as it comes after a cursor."""
+        redactor = self._reach.records.redactor
+        async for entry in self._entries(view.tenant, view.id, after=view.version):
+            view.apply(entry)
+            if entry.sequence > after:
+                yield event_of(entry, view, redactor=redactor)
 
     # --- beneath ------------------------------------------------------------------------------------------------------
 

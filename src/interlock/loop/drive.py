@@ -200,11 +200,11 @@ class Drive:
                 continue
             if isinstance(moved, NotMoved):
                 break
-            self._take(said, now_us, version, turn)
+            self._take(said, now_us, version, turn=turn)
             return
         raise RunLost(self.view.id)
 
-    def _take(self, said: Sequence[Said], at_us: int, version: int, turn: Turn | None) -> None:
+    def _take(self, said: Sequence[Said], at_us: int, version: int, *, turn: Turn | None) -> None:
         for sequence, (body, causes) in enumerate(said, start=version + 1):
             self.view.apply(make_entry(body, causes, at_us, sequence), turn=turn)
         self.reach.moved(self.view.tenant, self.view.id)

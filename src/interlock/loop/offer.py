@@ -38,6 +38,15 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
+class Role:
+    """Who is asked in the next turn, among whom, and how its provider spells tools."""
+
+    agent: Agent
+    agents: Mapping[str, Agent]
+    dialect: Dialect
+
+
+@dataclass(frozen=True, slots=True)
 class Planned:
     """One call of a turn on its way to the gate: what its name means, or why it is refused before."""
 
@@ -64,25 +73,16 @@ def bound_of(view: View, caller: Caller, names: Iterable[str] | None) -> tuple[B
     )
 
 
-def offer(
-    view: View,
-    caller: Caller,
-    bound: Iterable[Bound],
-    *,
-    agents: Mapping[str, Agent],
-    agent: Agent,
-    dialect: Dialect,
-    health: Health,
-) -> Offer:
+def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
     """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to."""
-    tools = [tool for each in bound if (tool := _usable(view, caller, each, agent)) is not None]
+    tools = [tool for each in bound if (tool := _usable(view, caller, each, agent=role.agent)) is not None]
     specs = [tool.spec for tool in tools]
     working = [spec for spec in specs if not health.withheld(spec)]
     names = {spec.name for spec in working_ones(specs, working=working)}
     shown = [tool for tool in tools if tool.spec.name in names]
-    triples = [(tool.spec.name, model_text(tool.spec), _schema(tool, agents, agent)) for tool in shown]
+    triples = [(tool.spec.name, model_text(tool.spec), _schema(tool, role)) for tool in shown]
     known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
-    return Offer(declare(triples, dialect=dialect), {each.spec.name: each.digest for each in shown}, known)
+    return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in shown}, known)
 
 
 class Offers:
@@ -93,29 +93,20 @@ class Offers:
 
     def __init__(self, health: Health) -> None:
         self._health = health
-        self._found: dict[tuple[int, int, str, Dialect], tuple[View, tuple[Bound, ...], Principal, Agent, Offer]] = {}
+        self._found: dict[tuple[int, int, str, Dialect], tuple[View, tuple[Bound, ...], Principal, Role, Offer]] = {}
         self._bound: tuple[View, Principal, object, tuple[Bound, ...]] | None = None
 
-    def of(
-        self,
-        view: View,
-        caller: Caller,
-        bound: tuple[Bound, ...],
-        *,
-        agents: Mapping[str, Agent],
-        agent: Agent,
-        dialect: Dialect,
-    ) -> Offer:
+    def of(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, role: Role) -> Offer:
         """What may be called in the next turn."""
-        key = (id(view), id(bound), agent.name, dialect)
+        key = (id(view), id(bound), role.agent.name, role.dialect)
         known = self._found.get(key) if self._health.is_quiet else None
-        if known is not None and known[2] == caller.principal and known[3] == agent:
+        if known is not None and known[2] == caller.principal and known[3] == role:
             return known[4]
-        found = offer(view, caller, bound, agents=agents, agent=agent, dialect=dialect, health=self._health)
+        found = offer(view, caller, bound, role=role, health=self._health)
         if self._health.is_quiet:
             if len(self._found) >= REMEMBERED_MAX:
                 self._found.clear()
-            self._found[key] = view, bound, caller.principal, agent, found
+            self._found[key] = view, bound, caller.principal, role, found
         return found
 
     def bound(self, view: View, caller: Caller, names: Collection[str] | None) -> tuple[Bound, ...]:
@@ -129,7 +120,7 @@ class Offers:
         return found
 
 
-def _usable(view: View, caller: Caller, bound: Bound, agent: Agent) -> Tool | None:
+def _usable(view: View, caller: Caller, bound: Bound, *, agent: Agent) -> Tool | None:
     if bound.name == HAND_OFF:
         if not agent.hand_offs:
             return None
@@ -141,9 +132,9 @@ def _usable(view: View, caller: Caller, bound: Bound, agent: Agent) -> Tool | No
     return tool
 
 
-def _schema(tool: Tool, agents: Mapping[str, Agent], agent: Agent) -> dict[str, Json]:
+def _schema(tool: Tool, role: Role) -> dict[str, Json]:
     schema: dict[str, Json] = json.loads(tool.model_schema)
-    return narrowed(schema, agent, agents) if tool.spec.name == HAND_OFF else schema
+    return narrowed(schema, role.agent, role.agents) if tool.spec.name == HAND_OFF else schema
 
 
 def planned(proposed: Proposed, *, call_id: str, offered: Offer) -> Planned:

@@ -20,7 +20,7 @@ from interlock.core.refusals import Code
 from interlock.core.run import RunFacts
 from interlock.core.view import View
 from interlock.loop.entries import Entry, Observed
-from interlock.loop.offer import Planned, offer, planned
+from interlock.loop.offer import Planned, Role, offer, planned
 from interlock.loop.reach import Reach, caller_for
 from interlock.loop.view import Round, RunView
 from interlock.models.dialects import Dialect
@@ -97,15 +97,8 @@ class Replay:
         principal = await self._reach.today(run) or run.begun.principal
         found: Round = run.round
         caller = caller_for(run, principal, turn=found.number, model=found.responded.model)
-        offered = offer(
-            under,
-            caller,
-            run.begun.bound,
-            agents=run.agents,
-            agent=run.agent,
-            dialect=Dialect(found.responded.dialect),
-            health=self._reach.health,
-        )
+        role = Role(run.agent, run.agents, Dialect(found.responded.dialect))
+        offered = offer(under, caller, run.begun.bound, role=role, health=self._reach.health)
         proposed = next(each for each in found.calls if each.position == observed.position)
         plan: Planned = planned(proposed, call_id=observed.seen.call_id, offered=offered)
         pin = plan.pin if self._against is Against.BOUND else None

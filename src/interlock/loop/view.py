@@ -47,18 +47,18 @@ _CARRIED_OUT: Mapping[Cause, tuple[Wish, ...]] = {
 
 @dataclass(slots=True)
 class Round:
-    """One answer of a model, and what came of its calls by their position so far."""
+    """One answer of a model, the calls of it that go to the gate, and what came of those by position so far."""
 
     responded: Responded
     turn: Turn
     number: int
-    ran: bool = False
+    calls: tuple[Proposed, ...] = ()
     observed: dict[int, Observed] = field(default_factory=dict)
 
     @property
-    def calls(self) -> tuple[Proposed, ...]:
-        """The calls that go to the gate."""
-        return self.turn.runnable if self.ran else ()
+    def ran(self) -> bool:
+        """Whether any of its calls goes to the gate."""
+        return bool(self.calls)
 
     @property
     def open(self) -> tuple[Proposed, ...]:
@@ -115,6 +115,7 @@ class RunView:
         self.ended: Ended | None = None
         self.started_us = 0
         self._begun: Begun | None = None
+        self._round: Round | None = None
         self._agents: Mapping[str, Agent] = {}
         self._agent = ""
 
@@ -138,10 +139,9 @@ class RunView:
     @property
     def round(self) -> Round:
         """The latest answer of a model."""
-        found = next((each for each in reversed(self.history) if isinstance(each, Round)), None)
-        if found is None:
+        if self._round is None:
             raise StoreError(f"no model has answered in the run {self.id}")
-        return found
+        return self._round
 
     @property
     def working_ms(self) -> int:
@@ -196,12 +196,13 @@ class RunView:
         self.spent.working_ms += responded.working_ms
         self.trouble.faults = 0
         self.until_us = None
-        ran = Cause.CALLED in causes
+        calls = turn.runnable if Cause.CALLED in causes else ()
         self.trouble.idle = self.trouble.idle + 1 if Cause.NOTHING_RAN in causes and responded.why else 0
-        self.history.append(Round(responded, turn, self.spent.rounds, ran))
-        if ran:
-            self.spent.calls += len(turn.runnable)
-            self.spent.per_tool.update(call.name for call in turn.runnable)
+        self._round = Round(responded, turn, self.spent.rounds, calls)
+        self.history.append(self._round)
+        self.spent.calls += len(calls)
+        for call in calls:
+            self.spent.per_tool[call.name] += 1
 
     def _observe(self, observed: Observed) -> None:
         self.round.observed[observed.position] = observed
