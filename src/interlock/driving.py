@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from interlock.engines.embedded import EmbeddedEngine
 from interlock.loop.bells import Bells
 from interlock.loop.desk import RunDesk
+from interlock.loop.holding import Holding
 from interlock.loop.model import Model
 from interlock.loop.offer import Offers
 from interlock.loop.reach import Models, Reach
@@ -33,6 +34,7 @@ class Driving:
             limits=parts.looker.limits,
             models=self._models,
             offers=Offers(parts.health),
+            holding=Holding(gate, parts),
             moved=bells.ring,
         )
         self._engine = EmbeddedEngine(reach, every_s=every_s)

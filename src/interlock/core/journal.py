@@ -47,6 +47,7 @@ class EventKind(StrEnum):
     RUN_TOLD = "run.told"
     RUN_ENDED = "run.ended"
     RUN_REPLAYED = "run.replayed"
+    MODEL_ASKED = "model.asked"
     REVEALED = "secret.revealed"
     EXPORTED = "audit.exported"
     PURGED = "audit.purged"

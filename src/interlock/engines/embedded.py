@@ -13,8 +13,9 @@ from contextlib import suppress
 from typing import Final
 
 from interlock.core.errors import StoreError
-from interlock.loop.drive import Drive, RunLost
+from interlock.loop.drive import Drive
 from interlock.loop.entries import Ended, Wish, Wished, read
+from interlock.loop.interrupted import RunLost
 from interlock.loop.machine import Cause
 from interlock.loop.reach import Reach
 from interlock.loop.view import RunView

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from interlock.core.budget import Amounts, Exhausted, Reservation, Taken, Unit, exhausted
+from interlock.core.budget import Amounts, Exhausted, Reservation
 from interlock.core.call import Caller, ToolCall
 from interlock.core.frozen import maker
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
 from interlock.loop.entries import Ended, Faulted, Responded
+from interlock.loop.holding import Contended, Held, Used, most_used, used_by, used_in_vain
+from interlock.loop.interrupted import Interrupted
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model, ModelUnknown, Reply
 from interlock.loop.offer import Offer, Role, missing
@@ -21,8 +23,6 @@ from interlock.loop.verdict import judged, last_turn
 from interlock.models.codec import Choice
 from interlock.models.dialects import Dialect
 from interlock.models.turn import Ended as TurnEnded
-from interlock.models.turn import Turn
-from interlock.ports import Look
 
 if TYPE_CHECKING:
     from interlock.loop.drive import Drive
@@ -37,13 +37,25 @@ ELSEWHERE_S: Final = 10.0
 
 make_responded = maker(Responded)
 
-_COUNTED = frozenset({Unit.ROUNDS, Unit.TOKENS, Unit.COST_MICROS})
+Body = Mapping[str, object]
 _ENDS: Final = {
     Cause.ANSWERED: "answered",
     Cause.REFUSED: "refused",
     Cause.GAVE_UP: "model",
     Cause.OVER_LIMIT: "last_turn",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What came of one request, and what it used; `is_settled`: that is counted already where others count it."""
+
+    model: Model
+    caller: Caller
+    reply: Reply
+    used: Used
+    working_ms: int
+    is_settled: bool
 
 
 class Asking:
@@ -74,10 +86,6 @@ class Asking:
         except ModelUnknown:
             return not await drive.rest(until_us=drive.now_us() + int(ELSEWHERE_S * 1_000_000))
         caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model.name)
-        full = await self._exhausted(caller)
-        if full is not None:
-            await drive.end(Cause.OVER_LIMIT, Ended("budget", _says(full)))
-            return False
         return await self._ask(model, caller)
 
     async def finish(self) -> bool:
@@ -117,35 +125,51 @@ class Asking:
             tools=found.declarations.tools,
             choice=Choice.NONE if note else Choice.AUTO,
         )
-        clock = drive.reach.world.clock
-        began_s = clock.monotonic_s()
-        reply = await drive.ask(model.ask(body))
-        working_ms = int((clock.monotonic_s() - began_s) * 1_000)
-        if _is_passing(reply):
-            return await self._fault(reply, working_ms)
-        return await self._hear(model, reply, body, caller=caller, working_ms=working_ms, note=note)
+        held = await self._held(model, caller, body)
+        if isinstance(held, Exhausted):
+            await drive.end(Cause.OVER_LIMIT, Ended("budget", _says(held)))
+            return False
+        return await self._take_in(await self._sent(model, caller, body, held=held), note=note)
 
-    async def _hear(
-        self, model: Model, reply: Reply, body: Mapping[str, object], *, caller: Caller, working_ms: int, note: str
-    ) -> bool:
-        drive, view, turn = self._drive, self._drive.view, reply.turn
+    async def _held(self, model: Model, caller: Caller, body: Body) -> Held | Exhausted | None:
+        try:
+            return await self._drive.reach.holding.hold(model, caller, body)
+        except Contended:
+            await self._drive.ask(self._drive.reach.world.clock.sleep(PAUSE_S))
+            raise Interrupted from None
+
+    async def _sent(self, model: Model, caller: Caller, body: Body, *, held: Held | None) -> Heard:
+        """Send one request; what it held is settled whatever becomes of it."""
+        drive, clock = self._drive, self._drive.reach.world.clock
+        began_s, reply, used = clock.monotonic_s(), None, most_used(model, body)
+        try:
+            reply = await drive.ask(model.ask(body))
+            used = used_in_vain(model, reply, body) if _is_passing(reply) else used_by(model, reply.turn, body)
+            return Heard(model, caller, reply, used, int((clock.monotonic_s() - began_s) * 1_000), held is not None)
+        finally:
+            if held is not None:
+                working_ms = int((clock.monotonic_s() - began_s) * 1_000)
+                await drive.reach.holding.settle(held, used, working_ms=working_ms)
+
+    async def _take_in(self, heard: Heard, *, note: str) -> bool:
+        drive, view, turn = self._drive, self._drive.view, heard.reply.turn
+        if _is_passing(heard.reply):
+            return await self._fault(heard)
         cause, why = judged(turn, last=bool(note))
-        tokens, cost, reported = _usage(model, turn, body)
         responded = make_responded(
-            model=model.name,
-            dialect=model.dialect.value,
+            model=heard.model.name,
+            dialect=heard.model.dialect.value,
             agent=view.agent.name,
             raw=turn.raw,
-            status=reply.status,
-            streamed=reply.streamed,
-            tokens=tokens,
-            cost_micros=cost,
-            reported=reported,
-            working_ms=working_ms,
+            status=heard.reply.status,
+            streamed=heard.reply.streamed,
+            tokens=heard.used.tokens,
+            cost_micros=heard.used.cost_micros,
+            reported=heard.used.reported,
+            working_ms=heard.working_ms,
             why=why if cause is Cause.NOTHING_RAN else note,
         )
-        first = (*self._again(), Cause.RESPONDED)
-        charges = self._charges(caller, Amounts(rounds=1, tokens=tokens, cost_micros=cost, working_ms=working_ms))
+        first, charges = (*self._again(), Cause.RESPONDED), self._charges(heard, rounds=1)
         match cause:
             case Cause.CALLED:
                 await drive.move((responded, (*first, cause)), turn=turn, charges=charges)
@@ -164,19 +188,23 @@ class Asking:
     def _again(self) -> tuple[Cause, ...]:
         return (Cause.RETRIED,) if self._drive.view.state is State.MODEL_RETRY else ()
 
-    async def _fault(self, reply: Reply, working_ms: int) -> bool:
+    async def _fault(self, heard: Heard) -> bool:
         """It may work later: the run asks again after a pause, so many times."""
-        drive, view = self._drive, self._drive.view
+        drive, view, reply = self._drive, self._drive.view, heard.reply
         why = reply.turn.reason or "the model's server did not answer"
-        if view.trouble.faults + 1 > view.begun.limits.faults:
-            await drive.end(Cause.GAVE_UP, Ended("model", f"{why} ({view.trouble.faults + 1} times in a row)"))
-            return False
         pause_s = min(PAUSE_S * 2**view.trouble.faults, PAUSE_MAX_S)
         jitter = int.from_bytes(drive.reach.world.entropy.bytes(2), "big") / 65_536
         wait_s = max(reply.retry_after_s or 0.0, pause_s * (0.5 + jitter / 2))
         until_us = drive.now_us() + int(wait_s * 1_000_000)
-        faulted = Faulted(why[:500], reply.status, until_us, working_ms)
-        await drive.move((faulted, (*self._again(), Cause.FAULTED)))
+        faulted = Faulted(
+            why[:500], reply.status, until_us, heard.working_ms, heard.used.tokens, heard.used.cost_micros
+        )
+        charges = self._charges(heard, rounds=0)
+        if view.trouble.faults + 1 > view.begun.limits.faults:
+            ended = Ended("model", f"{why} ({view.trouble.faults + 1} times in a row)")
+            await drive.move((faulted, (*self._again(), Cause.FAULTED)), (ended, (Cause.GAVE_UP,)), charges=charges)
+            return False
+        await drive.move((faulted, (*self._again(), Cause.FAULTED)), charges=charges)
         return True
 
     async def _wait(self, until_us: int) -> bool:
@@ -200,46 +228,19 @@ class Asking:
         )
         return bool(seen.data) if seen.status is Status.OK else None
 
-    # --- budgets of others --------------------------------------------------------------------------------------------
-
-    def _charges(self, caller: Caller, amounts: Amounts) -> tuple[Reservation, ...]:
-        drive = self._drive
-        taken = drive.reach.limits.reservations(caller, None, now_us=drive.now_us())
-        return tuple(Reservation(each.scope, amounts, each.limits) for each in taken)
-
-    async def _exhausted(self, caller: Caller) -> Exhausted | None:
-        """The limit of run, agent, principal or tenant that leaves no room for another request."""
-        taken: Taken = self._drive.reach.limits.reservations(caller, None, now_us=self._drive.now_us())
-        wanted = [each for each in taken if any(limit.unit in _COUNTED for limit in each.limits)]
-        if not wanted:
-            return None
-        look = Look(caller.principal.tenant, None, None, tuple(each.scope for each in wanted), self._drive.now_us())
-        seen = await self._drive.reach.world.calls.look(look)
-        one = Amounts(rounds=1, tokens=1, cost_micros=1)
-        for each, usage in zip(wanted, seen.usage, strict=True):
-            limits = tuple(limit for limit in each.limits if limit.unit in _COUNTED)
-            found = exhausted(Reservation(each.scope, one, limits), usage)
-            if found is not None:
-                return found
-        return None
+    def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:
+        """What the request is charged that held nothing."""
+        if heard.is_settled:
+            return ()
+        used = heard.used
+        amounts = Amounts(rounds=rounds, tokens=used.tokens, cost_micros=used.cost_micros, working_ms=heard.working_ms)
+        taken = self._drive.reach.limits.reservations(heard.caller, None, now_us=self._drive.now_us())
+        return tuple([Reservation(scope, amounts, limits) for scope, _, limits in taken])
 
 
 def _is_passing(reply: Reply) -> bool:
     """Whether the fault is the server's or the network's, and nothing came that could be used."""
     return reply.may_repeat or reply.turn.ended is TurnEnded.DROPPED
-
-
-def _usage(model: Model, turn: Turn, body: object) -> tuple[int, int, bool]:
-    """Tokens and cost to charge, and whether the provider said so; else the most that there can have been."""
-    inside, outside = turn.usage.input_tokens, turn.usage.output_tokens
-    reported = inside is not None and outside is not None
-    if inside is None:
-        inside = len(json.dumps(body, default=str))  # a token is a byte at least
-    if outside is None:
-        outside = model.options.tokens_max
-    price = model.price
-    cost = 0 if price is None else -(-(inside * price.input_micros + outside * price.output_micros) // 1_000_000)
-    return inside + outside, cost, reported
 
 
 def _says(full: Exhausted) -> str:

@@ -20,6 +20,7 @@ from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
 from interlock.loop.calling import Calling
 from interlock.loop.entries import Body, Ended, Entry, Moved, Wish, read, written
+from interlock.loop.interrupted import Interrupted, RunLost
 from interlock.loop.machine import Cause, State, after
 from interlock.loop.reach import Reach
 from interlock.loop.verdict import over
@@ -39,14 +40,6 @@ Said = tuple[Body, tuple[Cause, ...]]
 
 _RESTED = {Wish.PAUSE: Cause.PAUSED, Wish.HAND_OVER: Cause.HANDED_OVER}
 _BACK = {State.PAUSED: Wish.RESUME, State.WAITING_HUMAN: Wish.HAND_BACK}
-
-
-class RunLost(Exception):
-    """Somebody else has the run, or it is over: what was on its way here is not written."""
-
-
-class Interrupted(Exception):
-    """Somebody wants the run to stop what it is at."""
 
 
 class _At(Enum):

@@ -69,6 +69,8 @@ class Faulted:
     status: int
     until_us: int
     working_ms: int = 0
+    tokens: int = 0
+    cost_micros: int = 0
 
 
 @frozen

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from interlock.core.call import Caller, Origin, Principal
 from interlock.core.frozen import maker
 from interlock.core.limits import LimitTable
+from interlock.loop.holding import Holding
 from interlock.loop.model import Model, ModelUnknown
 from interlock.loop.offer import Offers
 from interlock.loop.view import RunView
@@ -65,6 +66,7 @@ class Reach:
     limits: LimitTable
     models: Models
     offers: Offers
+    holding: Holding
     moved: Bell
 
     async def today(self, view: RunView) -> Principal | None:

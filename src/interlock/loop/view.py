@@ -169,6 +169,8 @@ class RunView:
                 self.until_us = body.until_us
                 self.trouble.faults += 1
                 self.spent.working_ms += body.working_ms
+                self.spent.tokens += body.tokens
+                self.spent.cost_micros += body.cost_micros
             case Said():
                 self.history.append(body)
             case Wished():
