@@ -291,6 +291,8 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
         lease=store if isinstance(store, Lease) else None,
         wakes=store if isinstance(store, Wakes) else None,
         artifacts=store.artifacts,
+        runs=store.runs,
+        run_reads=store.runs,
         runners=runners,
         clock=clock,
         entropy=entropy,
