@@ -90,7 +90,7 @@ class TestSqliteShared(TestSqlite):
         return opened[0]
 
 
-class TestPostgres(StoreContract, LookUpContract, ClosingContract, CompensationContract, ArtifactContract):
+class TestPostgres(Contract):
     """Beside another process, as there may always be one. A crash is a lease that has run out."""
 
     @pytest.fixture

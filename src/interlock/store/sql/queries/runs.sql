@@ -91,5 +91,6 @@ WHERE place > :after AND place <= :last
   AND place >> 32 IN (SELECT number FROM run_heads WHERE over = 1 AND changed_us < :before_us)
 
 -- name: drop_runs
--- Retention: runs that are over, in one stretch of the table.
+-- Retention: runs that are over, in one stretch of the table, once nothing is kept of what happened in them.
 DELETE FROM run_heads WHERE number >= :first AND number <= :last AND over = 1 AND changed_us < :before_us
+  AND NOT EXISTS (SELECT 1 FROM run_entries WHERE place > number << 32 AND place < (number + 1) << 32)
