@@ -14,12 +14,21 @@ from typing import Final, NoReturn
 from interlock.models.gemini_draft import TurnDraft
 from interlock.models.gemini_elements import ElementCutter
 from interlock.models.gemini_metadata import error_sentence, mapping, mappings
+from interlock.models.runs import Joint, Joints
 from interlock.models.sse import BOM, EventCutter, ServerEvent
 from interlock.models.turn import REASON_CHARACTERS_MAX, Ended, Turn
 
 BODY_BYTES_MAX: Final = 16 * 1024 * 1024
 _TOO_LARGE: Final = f"The response is larger than {BODY_BYTES_MAX} bytes."
 _DONE: Final = "[DONE]"
+_PART: Final = ("candidates", 0, "content", "parts", 0)
+JOINTS: Final = Joints(
+    (
+        Joint((*_PART, "text"), element=_PART),
+        Joint((*_PART, "functionCall", "partialArgs", 0, "stringValue"), element=_PART),
+    ),
+    unread=(("usageMetadata",),),
+)
 _BLANK: Final = b" \t\r\n"
 
 
@@ -112,7 +121,7 @@ class StreamReader:
         if self._lead[:1] in {b"[", b"{"}:
             self._elements = ElementCutter()
         elif self._lead:
-            self._events = EventCutter()
+            self._events = EventCutter(JOINTS)
         return self._lead
 
     def _take(self, event: ServerEvent) -> None:
