@@ -47,6 +47,7 @@ OUTPUT_KINDS: Final[Mapping[str, str]] = {
     "function_call": "function_call_output",
     "custom_tool_call": "custom_tool_call_output",
 }
+_DOCUMENTS: Final = frozenset({"application/pdf"})
 APPROVED: Final = "approved"
 """The text of the result that lets a hosted MCP server's call run. Any other text denies it and says why."""
 
@@ -127,7 +128,8 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
     """The results of all calls of a turn. The dialect has an error flag for patches and exits only: the text says it.
 
     A `tool_search` is answered by JSON text of a list of declarations. An approval request of a hosted MCP server is
-    granted by the text `approved` alone, and only where the answer is not `failed`.
+    granted by the text `approved` alone, and only where the answer is not `failed`. What a provider warns of before a
+    movement on a screen is acknowledged where that was done.
     """
     return [_result(answer) for answer in answers]
 
@@ -167,10 +169,7 @@ def _result(answer: Answer) -> dict[str, object]:
         case CallKind.LOCAL_SHELL:
             return {"type": "local_shell_call_output", "id": call.reply_id, "output": answer.text}
         case CallKind.COMPUTER:
-            shot = answer.images[0].link if answer.images else ""
-            return _output("computer_call_output", call) | {
-                "output": {"type": "computer_screenshot", "image_url": shot}
-            }
+            return _output("computer_call_output", call) | _screen(answer)
         case CallKind.CUSTOM:
             return _output("custom_tool_call_output", call) | {"output": _content(answer)}
         case _:
@@ -186,7 +185,17 @@ def _content(answer: Answer) -> object:
     if not answer.images:
         return answer.text
     words = [{"type": "input_text", "text": answer.text}] if answer.text else []
-    return [*words, *({"type": "input_image", "image_url": image.link} for image in answer.images)]
+    return [*words, *map(_media, answer.images)]
+
+
+def _media(image: Image) -> dict[str, object]:
+    """A picture, or a document whose bytes are at hand. Of anything else the model is told: the API refuses it."""
+    if image.media_type.startswith("image/"):
+        return {"type": "input_image", "image_url": image.link}
+    if image.media_type in _DOCUMENTS:
+        where = {"file_url": image.url} if image.url else {"filename": "result.pdf", "file_data": image.link}
+        return {"type": "input_file", **where}
+    return {"type": "input_text", "text": f"[{image.media_type} left out]"}
 
 
 def _approval(answer: Answer) -> dict[str, object]:
@@ -194,6 +203,14 @@ def _approval(answer: Answer) -> dict[str, object]:
     reason: dict[str, object] = {} if approved else {"reason": answer.text}
     response = {"type": "mcp_approval_response", "approval_request_id": answer.call.reply_id, "approve": approved}
     return response | reason
+
+
+def _screen(answer: Answer) -> dict[str, object]:
+    """A picture of the screen. What the provider warned of counts as seen only where the call was let run."""
+    shot = answer.images[0].link if answer.images else ""
+    shown: dict[str, object] = {"output": {"type": "computer_screenshot", "image_url": shot}}
+    checks = mapping(json.loads(answer.call.echo)).get("checks")
+    return shown | ({"acknowledged_safety_checks": checks} if checks and not answer.failed else {})
 
 
 def _shell(answer: Answer) -> dict[str, object]:

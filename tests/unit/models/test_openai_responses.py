@@ -1,6 +1,7 @@
 """What the Responses codec sends: declarations, requests, and the history with what came back."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -166,6 +167,34 @@ def test_pictures_go_back_inside_the_result() -> None:
     (screen,) = read_response(body_of({"type": "computer_call", "call_id": "c", "action": {}})).calls
     (shot,) = results([Answer(screen, "", images=(picture,))])
     assert shot["output"] == {"type": "computer_screenshot", "image_url": shown["image_url"]}
+
+
+def test_a_document_goes_back_as_a_file_and_what_the_api_refuses_as_words() -> None:
+    (call,) = read_response(body_of(call_of())).calls
+    page = Image(media_type="application/pdf", base64="aGk=")
+    (result,) = results(
+        [Answer(call, "", images=(page, replace(page, url="https://a.example/x"), Image("audio/mpeg")))]
+    )
+    assert result["output"] == [
+        {"type": "input_file", "filename": "result.pdf", "file_data": "data:application/pdf;base64,aGk="},
+        {"type": "input_file", "file_url": "https://a.example/x"},
+        {"type": "input_text", "text": "[audio/mpeg left out]"},
+    ]
+
+
+@pytest.mark.requirement("LOOP-4")
+@pytest.mark.parametrize("failed", [False, True])
+def test_what_a_provider_warns_of_is_part_of_the_proposal_and_acknowledged_where_it_was_let_run(failed: bool) -> None:
+    checks = [{"id": "s", "code": "malicious_instructions", "message": "Look."}]
+    click = {"type": "click", "x": 1, "y": 2}
+    item = {"type": "computer_call", "call_id": "c", "action": click, "pending_safety_checks": checks}
+    (call,) = read_response(body_of(item)).calls
+    (result,) = results([Answer(call, "", failed=failed, images=(Image(base64="aGk="),))])
+    assert json.loads(call.arguments_raw) == click | {"pending_safety_checks": checks}
+    assert result.get("acknowledged_safety_checks") == (None if failed else checks)
+    quiet = read_response(body_of(item | {"pending_safety_checks": []})).calls[0]
+    assert json.loads(quiet.arguments_raw) == click
+    assert "acknowledged_safety_checks" not in results([Answer(quiet, "")])[0]
 
 
 @pytest.mark.requirement("LOOP-4")
