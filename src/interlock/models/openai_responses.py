@@ -9,12 +9,13 @@ to, or the server answers 400), or `previous_response_id` is set in `Options.ext
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
+from interlock.models.openai_responses_items import Item, calls_of
 from interlock.models.openai_responses_read import StreamReader, read_response, read_stream
 from interlock.models.pairing import INTERRUPTED
 from interlock.models.strict import is_object, mapping, mappings, strict_json, text
@@ -43,10 +44,6 @@ __all__ = [
 
 TOOLS_MAX: Final = 128
 NAME_CHARACTERS_MAX: Final = 64
-OUTPUT_KINDS: Final[Mapping[str, str]] = {
-    "function_call": "function_call_output",
-    "custom_tool_call": "custom_tool_call_output",
-}
 _DOCUMENTS: Final = frozenset({"application/pdf"})
 APPROVED: Final = "approved"
 """The text of the result that lets a hosted MCP server's call run. Any other text denies it and says why."""
@@ -135,22 +132,33 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
 
 
 def _paired(items: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
-    answered = {text(item.get("call_id")) for item in items if text(item.get("type")).endswith("_output")}
+    answered = {label for item in items for label in _answers_to(item)}
     sent: list[dict[str, object]] = []
     waiting: list[dict[str, object]] = []
     for item in map(dict, items):
         if item.get("role") == "user":
             sent, waiting = sent + waiting, []
         sent.append(item)
-        if text(item.get("type")) in OUTPUT_KINDS and text(item.get("call_id")) not in answered:
-            waiting.append(_interrupted(item))
+        waiting += [_interrupted(call) for call in calls_of([Item(item)]) if _may_lack(call, answered)]
     return sent + waiting
 
 
-def _interrupted(call: Mapping[str, object]) -> dict[str, object]:
-    caller = {"caller": call["caller"]} if call.get("caller") else {}
-    kind = OUTPUT_KINDS[text(call.get("type"))]
-    return {"type": kind, "call_id": call.get("call_id"), "output": INTERRUPTED} | caller
+def _answers_to(item: Mapping[str, object]) -> Iterator[str]:
+    """The labels of the calls that an item of the history answers."""
+    kind = text(item.get("type"))
+    if kind.endswith("_output"):
+        yield text(item.get("id" if kind == "local_shell_call_output" else "call_id"))
+    elif kind == "mcp_approval_response":
+        yield text(item.get("approval_request_id"))
+
+
+def _may_lack(call: Proposed, answered: Collection[str]) -> bool:
+    """A picture of a screen cannot be made up."""
+    return bool(call.wire_id) and call.wire_id not in answered and call.kind is not CallKind.COMPUTER
+
+
+def _interrupted(call: Proposed) -> dict[str, object]:
+    return _result(Answer(call, "[]" if call.kind is CallKind.TOOL_SEARCH else INTERRUPTED, failed=True))
 
 
 def _result(answer: Answer) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -122,6 +123,42 @@ def test_a_call_that_was_interrupted_is_answered_before_whatever_follows_it() ->
     assert sent[6] == user
     whole = [*echo(turn), *results([Answer(call, "done") for call in turn.calls]), user]
     assert request(whole, options=OPTIONS)["input"] == whole
+
+
+@pytest.mark.requirement("LOOP-2")
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"type": "shell_call", "action": {}}, {"type": "shell_call_output"}),
+        ({"type": "apply_patch_call", "operation": {}}, {"type": "apply_patch_call_output", "status": "failed"}),
+        ({"type": "local_shell_call", "action": {}}, {"type": "local_shell_call_output", "id": "c9"}),
+        ({"type": "tool_search_call", "execution": "client"}, {"type": "tool_search_output", "tools": []}),
+        ({"type": "mcp_approval_request", "id": "m"}, {"type": "mcp_approval_response", "approve": False}),
+    ],
+)
+def test_a_call_of_any_kind_that_was_interrupted_is_answered_in_its_own_form(
+    asked: dict[str, object], told: dict[str, object]
+) -> None:
+    turn = read_response(body_of(asked | {"call_id": "c9"}))
+    sent: Any = request(echo(turn), options=OPTIONS)["input"]
+    assert len(sent) == 2
+    assert sent[1] | told == sent[1]
+    whole = [*echo(turn), *results([Answer(call, "done") for call in turn.calls])]
+    assert request(whole, options=OPTIONS)["input"] == whole
+
+
+@pytest.mark.requirement("LOOP-2")
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "tool_search_call", "call_id": None, "execution": "server"},
+        {"type": "shell_call", "call_id": "c9", "environment": {"type": "container_reference"}},
+        {"type": "computer_call", "call_id": "c9", "action": {}},
+        {"type": "web_search_call", "id": "ws"},
+    ],
+)
+def test_nothing_is_made_up_for_what_the_provider_did_or_only_a_screen_can_answer(item: dict[str, object]) -> None:
+    assert request([item], options=OPTIONS)["input"] == [item]
 
 
 @pytest.mark.requirement("LOOP-2")
