@@ -177,4 +177,8 @@ def _media(image: Image) -> dict[str, object]:
     source: dict[str, object] = {"type": "url", "url": image.url}
     if not image.url:
         source = {"type": "base64", "media_type": image.media_type, "data": image.base64}
-    return {"type": "document" if image.media_type in _DOCUMENTS else "image", "source": source}
+    if image.media_type in _DOCUMENTS:
+        return {"type": "document", "source": source}
+    if image.media_type.startswith("image/"):
+        return {"type": "image", "source": source}
+    return {"type": "text", "text": f"[{image.media_type} left out]"}

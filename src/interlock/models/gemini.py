@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.gemini_pairing import paired
 from interlock.models.gemini_read import StreamReader, read_response, read_stream
 from interlock.models.names import WireNames
 from interlock.models.turn import Proposed, Turn
@@ -66,9 +67,11 @@ def request(
     part. There is no switch for parallel calls.
 
     A choice among some tools is sent as such where a call is required; elsewhere the others are not declared, since
-    older models know no choice among some of them. What `options.extra` holds is added below the same names.
+    older models know no choice among some of them. A call in the history that was left without a response is answered
+    as failed: the API refuses the history otherwise. What `options.extra` holds is added below the same names.
     """
-    body: dict[str, object] = {"contents": [_entry(message) for message in messages if message.get("role") != "system"]}
+    said = [_entry(message) for message in messages if message.get("role") != "system"]
+    body: dict[str, object] = {"contents": paired(said)}
     system = [part for message in messages if message.get("role") == "system" for part in _parts(message)]
     if system:
         body["systemInstruction"] = {"parts": system}

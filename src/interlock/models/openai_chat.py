@@ -151,11 +151,14 @@ def _interrupted(call_id: str) -> dict[str, object]:
 
 
 def _picture_parts(answer: Answer) -> list[dict[str, object]]:
-    pictures: list[dict[str, object]] = [
-        {"type": "image_url", "image_url": {"url": image.link}} for image in answer.images
+    shown: list[dict[str, object]] = [
+        {"type": "image_url", "image_url": {"url": image.link}}
+        if image.media_type.startswith("image/")
+        else {"type": "text", "text": f"[{image.media_type} left out]"}
+        for image in answer.images
     ]
     caption: dict[str, object] = {"type": "text", "text": f"Returned by {answer.call.name} ({answer.call.reply_id}):"}
-    return [caption, *pictures] if pictures else []
+    return [caption, *shown] if shown else []
 
 
 def _choice(choice: Choice, *, only: Sequence[str]) -> object:
