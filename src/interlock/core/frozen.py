@@ -57,7 +57,7 @@ def _on_slots_of(opened: type, kind: type[T], names: tuple[str, ...]) -> type[T]
     """The class anew, with the slots of the open one in the place of its fields' defaults."""
     bases = tuple(each for each in kind.__bases__ if each is not object)
     kept = {name: value for name, value in kind.__dict__.items() if name not in (*names, "__dict__", "__weakref__")}
-    made = type(kind)(kind.__name__, (opened, *bases), {**kept, "__slots__": ()})
+    made: type[T] = type(kind.__name__, (opened, *bases), {**kept, "__slots__": ()})
     made.__qualname__ = kind.__qualname__
     return made
 
