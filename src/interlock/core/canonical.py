@@ -12,7 +12,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Iterable
 from decimal import Decimal
 from typing import TypeAlias
@@ -23,8 +22,10 @@ Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | Non
 
 _SAME_IN_ORJSON = frozenset({str, int, bool, type(None)})
 _TEXT = frozenset({str})
-# 10^19 does not fit what orjson reads exactly; a digit run in a text only costs the slower reader.
-_MAYBE_BIG = re.compile(rb"[0-9]{19}")
+# 10^19 does not fit what orjson reads exactly; a digit run in a text only costs the slower reader. With all digits made
+# one, it is found at a third of what an expression takes.
+_ALL_NINES = bytes.maketrans(b"0123456789", b"9" * 10)
+_MAYBE_BIG = b"9" * 19
 _INTEGRAL_BELOW = 1e21
 _TOO_DEEP = "a value nested too deeply to write as JSON"
 
@@ -86,7 +87,9 @@ def integral(value: Json) -> Json:
 
 def decode(data: bytes) -> Json:
     """A fresh value of canonical bytes, every integer exact. For bytes of our own making; callers' text is parsed."""
-    value: Json = json.loads(data) if len(data) > 18 and _MAYBE_BIG.search(data) else orjson.loads(data)
+    value: Json = (
+        json.loads(data) if len(data) > 18 and _MAYBE_BIG in data.translate(_ALL_NINES) else orjson.loads(data)
+    )
     return value
 
 
