@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
+from functools import partial
 from typing import Never, ParamSpec, TypeVar, dataclass_transform
 
 P = ParamSpec("P")
@@ -38,8 +39,19 @@ def frozen(kind: type[T]) -> type[T]:
     return made
 
 
+@dataclass_transform(field_specifiers=(field,))
+def slotted(kind: type[T]) -> type[T]:
+    """The class as a slotted dataclass whose fields may be set, with a `maker` too."""
+    made = dataclass(slots=True)(kind)
+    scope: dict[str, object] = {"_open": partial(object.__new__, made)}
+    parameters, lines = _filling(fields(made), scope)  # type: ignore[arg-type]
+    exec("\n".join([f"def make({parameters}):", *lines, " return self"]), scope)  # noqa: S102 - as above
+    setattr(made, "_maker", staticmethod(scope["make"]))  # type: ignore[arg-type]  # noqa: B010
+    return made
+
+
 def maker(kind: Callable[P, T]) -> Callable[P, T]:
-    """The constructor of a frozen class as a plain function, for what every call makes: calling the class is slow."""
+    """The constructor of such a class as a plain function, for what every call makes: calling the class is slow."""
     make: Callable[P, T] = getattr(kind, "_maker")  # noqa: B009 - it is nobody's attribute but ours
     return make
 
@@ -75,13 +87,18 @@ def _source(made: type, parts: tuple[Field[object], ...], scope: dict[str, objec
 
 
 def _constructors(parts: tuple[Field[object], ...], scope: dict[str, object]) -> list[str]:
-    parameters = ", ".join(_parameter(each, scope) for each in parts)
+    parameters, lines = _filling(parts, scope)
+    made = [*lines, " self.__class__ = _kind", " return self"]
+    return [f"def make({parameters}):", *made, f"def __new__(_kind, {parameters}):", *made]
+
+
+def _filling(parts: tuple[Field[object], ...], scope: dict[str, object]) -> tuple[str, list[str]]:
+    """The parameters of a constructor, and the statements that fill an open instance."""
     lines = [" self = _open()"]
     for each in parts:
         value = f"_make_{each.name}() if {each.name} is _open else {each.name}" if _is_made(each) else each.name
         lines.append(f" self.{each.name} = {value}")
-    made = [*lines, " self.__class__ = _kind", " return self"]
-    return [f"def make({parameters}):", *made, f"def __new__(_kind, {parameters}):", *made]
+    return ", ".join(_parameter(each, scope) for each in parts), lines
 
 
 def _parameter(each: Field[object], scope: dict[str, object]) -> str:

@@ -51,6 +51,7 @@ from interlock.settings import Settings
 log = logging.getLogger("interlock.gate")
 
 make_caller, make_proposal, make_claim = maker(Caller), maker(Proposal), maker(Claim)
+make_claimed, make_flight = maker(Claimed), maker(Flight)
 
 T = TypeVar("T")
 
@@ -245,7 +246,7 @@ class Gate:
         operation_id = allow.continues or proposal.stored or self._world.new_id()
         claim = make_claim(operation_id, operation.caller.principal.tenant, 0)
         told, started_s = self._records.proposed(operation, allow.verdict), self._world.clock.monotonic_s()
-        claimed = Claimed(operation, allow, told, claim, started_s, proposal.deadline_s, facts.reservations)
+        claimed = make_claimed(operation, allow, told, claim, started_s, proposal.deadline_s, facts.reservations)
         spec = operation.tool.spec
         fused = not spec.effect.is_effect and not spec.external and allow.grant is None
         event = None if fused else self._records.claimed(told, allow, operation_id)
@@ -273,7 +274,7 @@ class Gate:
 
     async def _run(self, claimed: Claimed) -> Observation:
         """Execute and settle. A cancelled call is settled all the same, by a task that the gate owns."""
-        flight = Flight(claimed.deadline_s, claimed.allow.rest)
+        flight = make_flight(claimed.deadline_s, claimed.allow.rest)
         try:
             outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
         except asyncio.CancelledError:
