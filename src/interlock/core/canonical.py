@@ -88,7 +88,7 @@ def integral(value: Json) -> Json:
 def decode(data: bytes) -> Json:
     """A fresh value of canonical bytes, every integer exact. For bytes of our own making; callers' text is parsed."""
     value: Json = (
-        json.loads(data) if len(data) > 18 and _MAYBE_BIG in data.translate(_ALL_NINES) else orjson.loads(data)
+        json.loads(data) if len(data) > 18 and data.translate(_ALL_NINES).find(_MAYBE_BIG) >= 0 else orjson.loads(data)
     )
     return value
 
