@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -63,7 +63,7 @@ def fitted(data: bytes) -> bytes:
 
 def integral(value: Json) -> Json:
     """The value with every integral float below 1e21 as the int that it equals; unchanged parts are shared."""
-    if type(value) is dict and _SAME_IN_ORJSON.issuperset(map(type, value.values())):
+    if type(value) is dict and is_flat(value):
         return value
     if isinstance(value, float):
         return int(value) if abs(value) < _INTEGRAL_BELOW and value.is_integer() else value
@@ -83,6 +83,14 @@ def integral(value: Json) -> Json:
     for at, new in changed:
         fresh[at] = new  # type: ignore[index]
     return fresh
+
+
+def is_flat(members: Mapping[str, object]) -> bool:
+    """Whether an object holds nothing that could be shared or written in two ways: no objects, lists and floats."""
+    for member in members.values():  # noqa: SIM110 - as below
+        if type(member) not in _SAME_IN_ORJSON:
+            return False
+    return True
 
 
 def decode(data: bytes) -> Json:
@@ -107,8 +115,6 @@ def _orjson_agrees(value: object) -> bool:
         items = value
     else:
         return type(value) in _SAME_IN_ORJSON
-    if _SAME_IN_ORJSON.issuperset(map(type, items)):
-        return True
     for item in items:  # noqa: SIM110 - this runs for every call, and a generator would double its time
         if type(item) not in _SAME_IN_ORJSON and not _orjson_agrees(item):
             return False

@@ -10,18 +10,18 @@ from interlock.core.operation import Operation
 from interlock.core.redaction import Redactor
 from interlock.core.stored import seal
 from interlock.core.summary import summarize
-from interlock.ports import Claim, Intent, StoredOperation
+from interlock.ports import Intent, StoredOperation
 
 make_intent = maker(Intent)
 make_stored_operation = maker(StoredOperation)
 
 
-def intent_of(operation: Operation, facts: Facts, allow: Allow, *, claim: Claim, event: Event | None) -> Intent:
+def intent_of(operation: Operation, facts: Facts, allow: Allow, *, operation_id: str, event: Event | None) -> Intent:
     """What the claim of an allowed operation takes. Without an event it is a read that may be held in memory."""
     spec = operation.tool.spec
     reads_run = facts.slice.reads_run and operation.caller.run is not None
     return make_intent(  # by position, as every call comes by: names take half as long as what is made
-        stored_of(operation, claim.operation_id, whole=operation.key is not None),
+        stored_of(operation, operation_id, whole=operation.key is not None),
         event,
         facts.reservations,
         facts.epoch,

@@ -42,20 +42,22 @@ class Proposal:
     replaces: Approval | None = None
 
 
+NOT_TAKEN = Claim("", "", 0)
+"""In the place of a claim until it is taken; no store knows it."""
+
+
 @slotted
 class Claimed:
-    """A call that may run, once: what was decided, the claim that proves it, and what that takes of budgets.
+    """A call that may run, once: what was decided, the claim that proves it, and what that takes of budgets."""
 
-    The fence of the claim is 0 until it is taken.
-    """
-
+    operation_id: str
     operation: Operation
     allow: Allow
     told: Proposed
-    claim: Claim
     started_s: float
     deadline_s: float
     taken: tuple[Reservation, ...]
+    claim: Claim = NOT_TAKEN
 
 
 @frozen
