@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from interlock.core.audit_entry import encode_fields
+from interlock.core.audit_entry import NONCE_BYTES_MIN, encode_fields
 from interlock.core.chain import Record
 from interlock.core.frozen import frozen
 
@@ -92,7 +92,15 @@ class Event:
 
     def body(self, chain: str, sequence: int) -> bytes:
         """The bytes that the chain hashes, once its place is known."""
-        nonce = self.nonce
+        nonce, ids, commitments = self.nonce, self.ids, self.commitments
+        if len(ids) == len(commitments) == 1 and len(nonce) >= 2 * NONCE_BYTES_MIN:  # as most have
+            (name, keyed), (payload, commitment) = *ids, *commitments
+            if f"{chain}{payload}{commitment}{name}{keyed}{nonce}{self.tenant_mark}".isalnum():  # nothing to escape
+                return (
+                    f'{{"chain":"{chain}","commitments":{{"{payload}":"{commitment}"}},"ids":{{"{name}":"{keyed}"}},'
+                    f'"kind":"{self.kind}","nonce":"{nonce}","sequence":{sequence},"tenant":"{self.tenant_mark}",'
+                    f'"time_us":{self.at_us}}}'
+                ).encode()
         return encode_fields(
             {
                 "chain": chain,

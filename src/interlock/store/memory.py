@@ -54,6 +54,7 @@ from interlock.store.rules import (
 
 make_seen = maker(Seen)
 make_claim = maker(Claim)
+make_call = maker(Call)
 _UNKNOWN = CallState.UNKNOWN  # looking it up in its class costs as much as a call
 
 
@@ -178,7 +179,7 @@ class MemoryStore(MemoryCompensations):
     def _take(self, intent: Intent) -> Claim:
         operation = intent.operation
         place = (operation.tenant, operation.id)
-        call = Call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
+        call = make_call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
         self._calls[place] = self._open[place] = call
         if operation.key is not None:
             self._keys[operation.tenant, operation.key] = call
