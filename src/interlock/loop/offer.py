@@ -19,6 +19,7 @@ from interlock.core.view import View
 from interlock.loop.agent import Agent
 from interlock.loop.entries import Bound
 from interlock.loop.hand_off import HAND_OFF, narrowed
+from interlock.models.catalogue_names import catalogue_name, parts
 from interlock.models.dialects import Declarations, Dialect, declare
 from interlock.models.turn import CallKind, Proposed
 from interlock.runtime.health import Health
@@ -29,8 +30,11 @@ NOT_OFFERED = Deny(Code.TOOL_NOT_ALLOWED, "That tool is not among those of this 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The tools of one request: as they are declared, and the versions that their names mean. `known` are all names of
-    the tenant's tools, offered or not."""
+    """The tools of one request: as they are declared, and the versions that their names mean.
+
+    Tools of servers that the provider calls itself are declared to it otherwise; here they are what it has to ask for.
+    `known` are all names of the tenant's tools, offered or not.
+    """
 
     declarations: Declarations
     pins: Mapping[str, str]
@@ -80,7 +84,11 @@ def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, hea
     working = [spec for spec in specs if not health.withheld(spec)]
     names = {spec.name for spec in working_ones(specs, working=working)}
     shown = [tool for tool in tools if tool.spec.name in names]
-    triples = [(tool.spec.name, model_text(tool.spec), _schema(tool, role)) for tool in shown]
+    triples = [
+        (tool.spec.name, model_text(tool.spec), _schema(tool, role))
+        for tool in shown
+        if not parts(tool.spec.name).server
+    ]
     known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
     return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in shown}, known)
 
@@ -139,10 +147,11 @@ def _schema(tool: Tool, role: Role) -> dict[str, Json]:
 
 def planned(proposed: Proposed, *, call_id: str, offered: Offer) -> Planned:
     """The call that a model means by its spelling. A name that was not offered means nothing that could run."""
-    name = offered.declarations.names.original(proposed.name)
-    if name is None or name not in offered.pins:
-        deny = NOT_OFFERED if proposed.name in offered.known or name is not None else None
-        return Planned(proposed, ToolCall(call_id, name or proposed.name, proposed.arguments_raw), deny=deny)
+    name = catalogue_name(proposed, offered.declarations.names)
+    if name not in offered.pins:
+        name = name.removeprefix(" ")
+        deny = NOT_OFFERED if name in offered.known else None
+        return Planned(proposed, ToolCall(call_id, name, proposed.arguments_raw), deny=deny)
     return Planned(proposed, ToolCall(call_id, name, _arguments(proposed, offered, name)), offered.pins[name])
 
 
@@ -150,11 +159,11 @@ def _arguments(proposed: Proposed, offered: Offer, name: str) -> str | dict[str,
     """Under the original contract: what a dialect made of the schema is undone; else the text itself."""
     if proposed.kind is CallKind.CUSTOM:
         return {"input": proposed.arguments_raw}
-    form = offered.declarations.projections[name].form
-    if not form.marks:
+    projection = offered.declarations.projections.get(name)
+    if projection is None or not projection.form.marks:
         return proposed.arguments_raw
     parsed = parse_arguments(proposed.arguments_raw)
     if isinstance(parsed, Unparsed):
         return proposed.arguments_raw
-    back = form.back(parsed)
+    back = projection.form.back(parsed)
     return {**back} if isinstance(back, dict) else proposed.arguments_raw

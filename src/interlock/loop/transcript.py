@@ -15,7 +15,8 @@ from interlock.loop.agent import Agent
 from interlock.loop.entries import Begun, HandedOff, Observed, Said
 from interlock.loop.view import History, Round, RunView
 from interlock.models.codec import Answer, Codec
-from interlock.models.turn import Ended, Proposed
+from interlock.models.openai_responses import APPROVED
+from interlock.models.turn import CallKind, Ended, Proposed
 
 Message = dict[str, object]
 
@@ -91,6 +92,8 @@ def _answer(call: Proposed, item: Round) -> Answer:
     observed = item.observed.get(call.position)
     if observed is None:
         return Answer(call, NOT_RUN.format(why="it was not whole."), failed=True)
+    if call.kind is CallKind.MCP_APPROVAL and observed.seen.status is Status.OK:
+        return Answer(call, APPROVED)
     return Answer(call, told(observed), failed=observed.seen.status in WENT_WRONG)
 
 
