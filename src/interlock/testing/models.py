@@ -34,7 +34,7 @@ REQUESTS_KEPT: Final = 1_000
 
 
 class ScriptedModel:
-    """A `Model` whose turns are `script`. `requests` are the bodies that it was sent, the last thousand of them.
+    """A `Model` whose turns are `script`. `requests` are the bodies that it was sent, the last `keeps` of them.
 
     Turns of a list are made once, when the model is, and are given out in order whoever asks. One that has none left
     raises AssertionError, since the test asked more of it than it was written for.
@@ -50,6 +50,7 @@ class ScriptedModel:
         options: Options = OPTIONS,
         price: Price | None = None,
         usage: Usage = USAGE,
+        keeps: int = REQUESTS_KEPT,
     ) -> None:
         self.name = name
         self.codec: Codec = openai_chat
@@ -58,7 +59,7 @@ class ScriptedModel:
         self.closed = False
         self._usage = usage
         self._asked = 0
-        self._sent: deque[Mapping[str, object]] = deque(maxlen=REQUESTS_KEPT)
+        self._sent: deque[Mapping[str, object]] = deque(maxlen=keeps)
         self._decide = script if callable(script) else None
         turns = () if callable(script) else script
         self._replies = [reply_of(said, number=number, usage=usage) for number, said in enumerate(turns)]
