@@ -11,7 +11,7 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.frozen import maker
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
-from interlock.loop.entries import Ended, Faulted, Responded
+from interlock.loop.entries import Bound, Ended, Faulted, Responded
 from interlock.loop.holding import Contended, Held, Used, most_used, used_by, used_in_vain
 from interlock.loop.interrupted import Interrupted
 from interlock.loop.machine import Cause, State
@@ -33,7 +33,10 @@ INLINE_WAIT_S: Final = 2.0
 PAUSE_S: Final = 0.5
 PAUSE_MAX_S: Final = 60.0
 ELSEWHERE_S: Final = 10.0
-"""When a run is looked at again whose model this process does not have: another may."""
+"""When a run is looked at again whose model, or a tool's version, this process does not have: another may."""
+
+ELSEWHERE_MAX_S: Final = 60.0
+"""For how long this process lets others have a run that it cannot go on with for want of a version."""
 
 make_responded = maker(Responded)
 
@@ -78,15 +81,24 @@ class Asking:
             return False
         gone = missing(reach.views.current, begun.bound, view.tenant)
         if gone:
-            why = f"{gone[0].name} {gone[0].version}, to which the run is bound, is not here any more."
-            await drive.end(Cause.GAVE_UP, Ended("bound_version", why))
-            return False
+            return await self._without(gone[0])
         try:
             model = reach.models.named(view.agent.model or begun.model)
         except ModelUnknown:
             return not await drive.rest(until_us=drive.now_us() + int(ELSEWHERE_S * 1_000_000))
         caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model.name)
         return await self._ask(model, caller)
+
+    async def _without(self, gone: Bound) -> bool:
+        """A version to which the run is bound is not here. Where there are other processes, one of them may have it."""
+        drive, reach = self._drive, self._drive.reach
+        since_us = reach.missed.setdefault((drive.view.tenant, drive.view.id), drive.now_us())
+        if reach.world.lease is not None and drive.now_us() - since_us < ELSEWHERE_MAX_S * 1_000_000:
+            return not await drive.rest(until_us=drive.now_us() + int(ELSEWHERE_S * 1_000_000))
+        reach.missed.pop((drive.view.tenant, drive.view.id))
+        why = f"{gone.name} {gone.version}, to which the run is bound, is not here any more."
+        await drive.end(Cause.GAVE_UP, Ended("bound_version", why))
+        return False
 
     async def finish(self) -> bool:
         """A turn is recorded, and not yet what it means: the process died, or the task is to be checked first."""

@@ -142,7 +142,7 @@ class Drive:
         rested = next((wish for wish in _RESTED if wish in view.wishes), None)
         if rested is not None and view.state is not State.MODEL_RESPONSE:
             asked = view.wishes[rested]
-            await self.move((Moved(f"{asked.by}: {asked.text}"), (_RESTED[rested],)))
+            await self._come_to_rest(Moved(f"{asked.by}: {asked.text}"), _RESTED[rested])
             return True
         match view.state:
             case State.MODEL_REQUEST | State.MODEL_RETRY:
@@ -151,6 +151,13 @@ class Drive:
                 return await self.asking.finish()
             case _:
                 return await self._calling.step()
+
+    async def _come_to_rest(self, moved: Moved, cause: Cause) -> None:
+        """Rest as was wished. Where something was said meanwhile, look first: the wish may be taken back."""
+        version = self.view.version
+        await self.catch_up()
+        if self.view.version == version:
+            await self.move((moved, (cause,)), tries=1)
 
     async def _back(self, wanted: Wish) -> bool:
         """A run that rests goes on once somebody says so."""
@@ -168,13 +175,18 @@ class Drive:
         """Microseconds since 1970 UTC."""
         return self.reach.world.clock.now_us()
 
-    async def move(self, *said: Said, turn: Turn | None = None, charges: tuple[Reservation, ...] = ()) -> None:
-        """Write what happened, and then take it in. What others said meanwhile stands before it. Raises `RunLost`."""
+    async def move(
+        self, *said: Said, turn: Turn | None = None, charges: tuple[Reservation, ...] = (), tries: int = TRIES
+    ) -> None:
+        """Write what happened, and then take it in. What others said meanwhile stands before it.
+
+        Raises `RunLost`, and `Interrupted` where so many tries came too late for what was said.
+        """
         now_us = self.now_us()
         entries = tuple(written(body, *causes, at_us=now_us) for body, causes in said)
         state = after(self.view.state, [cause for _, causes in said for cause in causes])
         ended = next((body for body, _ in said if isinstance(body, Ended)), None)
-        for _ in range(TRIES):
+        for _ in range(tries):
             version = self.view.version
             step = make_move(
                 claim=self.claim,
@@ -192,10 +204,10 @@ class Drive:
                 await self.catch_up()
                 continue
             if isinstance(moved, NotMoved):
-                break
+                raise RunLost(self.view.id)
             self._take(said, now_us, version, turn=turn)
             return
-        raise RunLost(self.view.id)
+        raise Interrupted
 
     def _take(self, said: Sequence[Said], at_us: int, version: int, *, turn: Turn | None) -> None:
         for sequence, (body, causes) in enumerate(said, start=version + 1):
@@ -223,7 +235,11 @@ class Drive:
         return True
 
     async def end(self, cause: Cause, ended: Ended) -> None:
-        """The run is over."""
+        """The run is over. Questions that it put to people are taken back: nothing would come of an answer."""
+        view = self.view
+        for each in view.round.waiting if view.spent.rounds else ():
+            approval_id, by = each.seen.approval_id or "", view.begun.principal
+            await self.reach.approvals.withdraw(approval_id, by=by, note="the run has ended")
         await self.move((ended, (cause,)))
 
     async def catch_up(self) -> None:

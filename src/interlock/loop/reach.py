@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from interlock.core.call import Caller, Origin, Principal
 from interlock.core.frozen import maker
@@ -55,7 +55,7 @@ class Models:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """All of it. `moved` is rung whenever a run has moved."""
+    """All of it. `moved` is rung whenever a run has moved. `missed`: since when runs lack a version here, by run."""
 
     gate: Gate
     approvals: ApprovalDesk
@@ -68,6 +68,7 @@ class Reach:
     offers: Offers
     holding: Holding
     moved: Bell
+    missed: dict[tuple[str, str], int] = field(default_factory=dict)
 
     async def today(self, view: RunView) -> Principal | None:
         """Who the run is for, as of now; None: no longer known."""

@@ -44,6 +44,9 @@ _CARRIED_OUT: Mapping[Cause, tuple[Wish, ...]] = {
 }
 """Which wishes are done with once a run has moved so."""
 
+_TAKES_BACK: Mapping[Wish, Wish] = {Wish.RESUME: Wish.PAUSE, Wish.HAND_BACK: Wish.HAND_OVER, Wish.PAUSE: Wish.RESUME}
+_ENDS_REST: Mapping[Wish, State] = {Wish.RESUME: State.PAUSED, Wish.HAND_BACK: State.WAITING_HUMAN}
+
 
 @dataclass(slots=True)
 class Round:
@@ -174,7 +177,7 @@ class RunView:
             case Said():
                 self.history.append(body)
             case Wished():
-                self.wishes[body.what] = body
+                self._wish(body)
             case HandedOff():
                 self.history.append(body)
                 self.spent.hand_offs += 1
@@ -221,6 +224,14 @@ class RunView:
     def _operation(self, observed: Observed) -> str:
         call = next(each for each in self.round.calls if each.position == observed.position)
         return sha256_hex(f"{call.name}\0{call.arguments_raw}".encode("utf-8", "surrogatepass"))
+
+    def _wish(self, wished: Wished) -> None:
+        """What takes an earlier wish back is carried out by that; what ends a rest means nothing to a run at work."""
+        taken_back = _TAKES_BACK.get(wished.what)
+        if taken_back is not None:
+            self.wishes.pop(taken_back, None)
+        if wished.what not in _ENDS_REST or self.state is _ENDS_REST[wished.what]:
+            self.wishes[wished.what] = wished
 
     def _move(self, causes: tuple[Cause, ...]) -> None:
         """Wishes that are carried out are gone."""
