@@ -144,7 +144,8 @@ class EmbeddedEngine:
             report(log, f"the run {place[1]} could not go on", fault=fault, redactor=self._reach.records.redactor)
             await self._set_aside(place, drive)
         finally:
-            del self._drives[place], self._tasks[place]
+            if self._drives.get(place) is drive:  # else it was taken again meanwhile
+                del self._drives[place], self._tasks[place]
 
     async def _set_aside(self, place: Place, drive: Drive) -> None:
         failures = self._failures[place] = self._failures.get(place, 0) + 1

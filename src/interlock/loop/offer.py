@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.call import Caller, Principal, ToolCall
@@ -30,11 +30,8 @@ NOT_OFFERED = Deny(Code.TOOL_NOT_ALLOWED, "That tool is not among those of this 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The tools of one request: as they are declared, and the versions that their names mean.
-
-    Tools of servers that the provider calls itself are declared to it otherwise; here they are what it has to ask for.
-    `known` are all names of the tenant's tools, offered or not.
-    """
+    """The tools of one request: as they are declared, and the versions that their names mean. `known` are all names of
+    the tenant's tools, offered or not."""
 
     declarations: Declarations
     pins: Mapping[str, str]
@@ -65,30 +62,36 @@ def missing(view: View, bound: Iterable[Bound], tenant: str) -> tuple[Bound, ...
     return tuple(each for each in bound if view.catalogue.pinned(tenant, each.name, digest=each.digest) is None)
 
 
-def bound_of(view: View, caller: Caller, names: Iterable[str] | None) -> tuple[Bound, ...]:
-    """What a run that starts now is bound to: the default versions of all tools that it may see, or of those named."""
+def bound_of(
+    view: View, caller: Caller, names: Iterable[str] | None, *, agents: Iterable[str] = ()
+) -> tuple[Bound, ...]:
+    """What a run that starts now is bound to: the default versions of all tools that it may see, or of those named.
+
+    `agents` are others whom it may go over to: what one of them may see is bound too, and offered to that one alone.
+    """
     tools = view.catalogue.of(caller.principal.tenant)
     wanted = None if names is None else frozenset(names)
+    callers = (caller, *(replace(caller, origin=replace(caller.origin, agent=each)) for each in agents))
     return tuple(
         Bound(tool.spec.name, tool.spec.version, tool.digest)
         for tool in tools
         if (wanted is None or tool.spec.name in wanted or tool.spec.name == HAND_OFF)
-        and view.visibility(tool, caller) is not Visibility.NEVER
+        and any(view.visibility(tool, each) is not Visibility.NEVER for each in callers)
     )
 
 
 def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
-    """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to."""
+    """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to.
+
+    Tools of hosted servers are not declared, since the provider does that, and may be called all the same.
+    """
     tools = [tool for each in bound if (tool := _usable(view, caller, each, agent=role.agent)) is not None]
     specs = [tool.spec for tool in tools]
     working = [spec for spec in specs if not health.withheld(spec)]
     names = {spec.name for spec in working_ones(specs, working=working)}
     shown = [tool for tool in tools if tool.spec.name in names]
-    triples = [
-        (tool.spec.name, model_text(tool.spec), _schema(tool, role))
-        for tool in shown
-        if not parts(tool.spec.name).server
-    ]
+    own = [tool for tool in shown if not parts(tool.spec.name).server]
+    triples = [(tool.spec.name, model_text(tool.spec), _schema(tool, role)) for tool in own]
     known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
     return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in shown}, known)
 
@@ -117,14 +120,17 @@ class Offers:
             self._found[key] = view, bound, caller.principal, role, found
         return found
 
-    def bound(self, view: View, caller: Caller, names: Collection[str] | None) -> tuple[Bound, ...]:
+    def bound(
+        self, view: View, caller: Caller, names: Collection[str] | None, *, agents: Collection[str]
+    ) -> tuple[Bound, ...]:
         """What a run that starts now is bound to: the same value for runs that start alike."""
         wanted = None if names is None else frozenset(names)
+        alike = (caller.origin.agent, wanted, *agents)
         known = self._bound
-        if known is not None and known[0] is view and known[1] == caller.principal and known[2] == wanted:
+        if known is not None and known[0] is view and known[1] == caller.principal and known[2] == alike:
             return known[3]
-        found = bound_of(view, caller, wanted)
-        self._bound = view, caller.principal, wanted, found
+        found = bound_of(view, caller, wanted, agents=agents)
+        self._bound = view, caller.principal, alike, found
         return found
 
 
@@ -148,11 +154,11 @@ def _schema(tool: Tool, role: Role) -> dict[str, Json]:
 def planned(proposed: Proposed, *, call_id: str, offered: Offer) -> Planned:
     """The call that a model means by its spelling. A name that was not offered means nothing that could run."""
     name = catalogue_name(proposed, offered.declarations.names)
-    if name not in offered.pins:
-        name = name.removeprefix(" ")
-        deny = NOT_OFFERED if name in offered.known else None
-        return Planned(proposed, ToolCall(call_id, name, proposed.arguments_raw), deny=deny)
-    return Planned(proposed, ToolCall(call_id, name, _arguments(proposed, offered, name)), offered.pins[name])
+    if name in offered.pins:
+        return Planned(proposed, ToolCall(call_id, name, _arguments(proposed, offered, name)), offered.pins[name])
+    name = name.removeprefix(" ")
+    deny = NOT_OFFERED if name in offered.known else None
+    return Planned(proposed, ToolCall(call_id, name, proposed.arguments_raw), deny=deny)
 
 
 def _arguments(proposed: Proposed, offered: Offer, name: str) -> str | dict[str, object]:
@@ -160,10 +166,11 @@ def _arguments(proposed: Proposed, offered: Offer, name: str) -> str | dict[str,
     if proposed.kind is CallKind.CUSTOM:
         return {"input": proposed.arguments_raw}
     projection = offered.declarations.projections.get(name)
-    if projection is None or not projection.form.marks:
+    form = None if projection is None else projection.form
+    if form is None or not form.marks:
         return proposed.arguments_raw
     parsed = parse_arguments(proposed.arguments_raw)
     if isinstance(parsed, Unparsed):
         return proposed.arguments_raw
-    back = projection.form.back(parsed)
+    back = form.back(parsed)
     return {**back} if isinstance(back, dict) else proposed.arguments_raw
