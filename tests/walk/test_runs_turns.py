@@ -156,16 +156,47 @@ async def test_what_the_provider_did_itself_is_told_and_never_run(gate_path: str
     assert ran == []
 
 
+def hosted(name: str) -> Speaking:
+    """A model that asks for leave for a call of a hosted server's tool, then answers."""
+    item = {"type": "mcp_approval_request", "id": "q", "server_label": "other", "name": name}
+    asked = {**item, "arguments": json.dumps(ARGUMENTS)}
+    answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}
+    bodies = [json.dumps({"id": "r", "status": "completed", "output": [each]}).encode() for each in (asked, answer)]
+    return Speaking(Dialect.OPENAI_RESPONSES, bodies)
+
+
+def answered(model: Speaking) -> dict[str, object]:
+    sent = model.requests[1]["input"]
+    assert isinstance(sent, list)
+    return next(each for each in sent if each.get("type") == "mcp_approval_response")
+
+
 @pytest.mark.requirement("LOOP-4")
 async def test_a_call_for_a_hosted_servers_tool_never_runs_ours_of_that_name() -> None:
     ran: list[str] = []
-    asked = {"type": "mcp_approval_request", "id": "q", "server_label": "other", "name": "search"}
-    item = {**asked, "arguments": json.dumps(ARGUMENTS)}
-    answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "done"}]}
-    bodies = [json.dumps({"id": "r", "status": "completed", "output": [each]}).encode() for each in (item, answer)]
-    model = Speaking(Dialect.OPENAI_RESPONSES, bodies)
+    model = hosted("search")
     async with opened(":memory:", model, [adding(ran)]) as gate:
         report = await (await start(gate)).result()
-    assert (report.state, ran) == (State.COMPLETE, [])
-    sent = json.dumps(model.requests[1])
-    assert '"approve": false' in sent
+    assert (report.state, ran, answered(model)["approve"]) == (State.COMPLETE, [], False)
+    assert "TOOL_NOT_FOUND" in str(answered(model)["reason"])
+
+
+@pytest.mark.requirement("LOOP-4")
+@pytest.mark.parametrize("allowed", [True, False])
+async def test_what_a_hosted_server_asks_is_a_proposal_like_any_other(allowed: bool, gate_path: str) -> None:
+    @tool(effect="write", owner="eng", name="mcp:other/search")
+    async def leave(query: str) -> str:
+        """Have the server search."""
+        return query
+
+    ran: list[str] = []
+    words = "a" if allowed else "b"
+    policy = f"""permit (principal, action, resource) when {{ context.args.query == "{words}" }};"""
+    model = hosted("search")
+    async with opened(gate_path, model, [leave, adding(ran)], policy) as gate:
+        run = await start(gate)
+        await run.result()
+        (seen,) = await events(run, "observed")
+    assert (seen.data["tool"], seen.data["status"]) == ("mcp:other/search", "ok" if allowed else "refused")
+    assert (ran, answered(model)["approve"]) == ([], allowed)
+    assert [each["name"] for each in model.requests[0]["tools"]] == ["search"]  # type: ignore[attr-defined]
