@@ -5,10 +5,13 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
-from interlock import Gate, Host, PolicySource, Principal
+from interlock import Gate, Host, PolicySource, Principal, Settings
+from interlock.assemble import _wired
+from interlock.keys import Keys
 from interlock.loop.desk import Run, RunReport
 from interlock.loop.events import RunEvent
 from interlock.loop.machine import State
+from interlock.store.memory import MemoryStore
 from interlock.testing.models import Script, ScriptedModel
 from tests.gates import ALICE, ALL, AnyTool
 from tests.gates import opened as gate_opened
@@ -17,6 +20,7 @@ ASKS_TO_SAVE = """
 @id("reads") permit (principal, action in Action::"read", resource);
 @id("asks") @approval("approver") @lifetime("1h") permit (principal, action == Action::"save", resource);
 """
+KEYS = Keys(b"s" * 32, b"m" * 32)
 Policy = str | Sequence[PolicySource] | None
 
 
@@ -35,6 +39,22 @@ async def opened(
     given = replace(host or Host(), models=known)
     async with gate_opened(path, tools, policy, host=given, **{"runs_every_s": 0.02, **settings}) as gate:
         yield gate
+
+
+@asynccontextmanager
+async def on_store(
+    store: MemoryStore, model: ScriptedModel, tools: Iterable[AnyTool], policy: Policy = ALL, **settings: Any
+) -> AsyncIterator[Gate]:
+    """A gate on a store that others may use too, as several processes of one installation do."""
+    given = Settings(tenant="acme", **{"runs_every_s": 0.02, **settings})
+    gate = _wired(Gate, store, given, host=Host(), keys=KEYS)
+    gate._models = (model,)
+    sources = (PolicySource("test", policy),) if isinstance(policy, str) else policy
+    await gate.begin([*tools], None if sources is None else tuple(sources))
+    try:
+        yield gate
+    finally:
+        await gate.close()
 
 
 async def start(gate: Gate, *, by: Principal = ALICE, **more: Any) -> Run:
