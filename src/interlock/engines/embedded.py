@@ -33,7 +33,10 @@ Place = tuple[str, str]
 
 
 class EmbeddedEngine:
-    """The engine of one process. `every_s`: how often it looks around; 0: only when it is asked to."""
+    """The engine of one process. `every_s`: how often it looks around; 0: only when it is asked to.
+
+    Where there are no models it takes no run by itself, so that one who only watches keeps it from nobody.
+    """
 
     def __init__(self, reach: Reach, *, every_s: float) -> None:
         self._reach = reach
@@ -80,7 +83,7 @@ class EmbeddedEngine:
     async def recover(self) -> int:
         """Take what is due, now; how many runs were taken."""
         room = AT_ONCE_MAX - len(self._tasks)
-        if self._is_closing or room <= 0:
+        if self._is_closing or room <= 0 or self._reach.models.is_empty:
             return 0
         taken = 0
         for found in await self._reach.world.runs.due_runs(self._reach.world.clock.now_us(), min(DUE_MAX, room)):

@@ -32,7 +32,7 @@ INLINE_WAIT_S: Final = 2.0
 
 PAUSE_S: Final = 0.5
 PAUSE_MAX_S: Final = 60.0
-ELSEWHERE_S: Final = 10.0
+ELSEWHERE_S: Final = 2.0
 """When a run is looked at again whose model this process does not have: another may."""
 
 make_responded = maker(Responded)
