@@ -149,7 +149,7 @@ class RunDesk:
         begun = self._begun(model, task, agent, agents, RunLimits.of(limits))
         caller = Caller(principal, origin=Origin(DOOR, begun.agent, begun.model, trace_id, principal.actor))
         view = await self._reach.views.latest()
-        bound = self._reach.offers.bound(view, caller, tools)
+        bound = self._reach.offers.bound(view, caller, tools, agents=[each.name for each in begun.agents])
         _refuse_unknown(tools, bound)
         now_us = self._reach.world.clock.now_us()
         expires_s = begun.limits.expires_s
