@@ -30,8 +30,11 @@ NOT_OFFERED = Deny(Code.TOOL_NOT_ALLOWED, "That tool is not among those of this 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The tools of one request: as they are declared, and the versions that their names mean. `known` are all names of
-    the tenant's tools, offered or not."""
+    """The tools of one request: as they are declared, and the versions that their names mean.
+
+    Tools of servers that the provider calls itself are declared to it otherwise; here they are what it has to ask for.
+    `known` are all names of the tenant's tools, offered or not.
+    """
 
     declarations: Declarations
     pins: Mapping[str, str]
@@ -81,17 +84,17 @@ def bound_of(
 
 
 def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
-    """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to.
-
-    Tools of hosted servers are not declared, since the provider does that, and may be called all the same.
-    """
+    """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to."""
     tools = [tool for each in bound if (tool := _usable(view, caller, each, agent=role.agent)) is not None]
     specs = [tool.spec for tool in tools]
     working = [spec for spec in specs if not health.withheld(spec)]
     names = {spec.name for spec in working_ones(specs, working=working)}
     shown = [tool for tool in tools if tool.spec.name in names]
-    own = [tool for tool in shown if not parts(tool.spec.name).server]
-    triples = [(tool.spec.name, model_text(tool.spec), _schema(tool, role)) for tool in own]
+    triples = [
+        (tool.spec.name, model_text(tool.spec), _schema(tool, role))
+        for tool in shown
+        if not parts(tool.spec.name).server
+    ]
     known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
     return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in shown}, known)
 
@@ -154,11 +157,11 @@ def _schema(tool: Tool, role: Role) -> dict[str, Json]:
 def planned(proposed: Proposed, *, call_id: str, offered: Offer) -> Planned:
     """The call that a model means by its spelling. A name that was not offered means nothing that could run."""
     name = catalogue_name(proposed, offered.declarations.names)
-    if name in offered.pins:
-        return Planned(proposed, ToolCall(call_id, name, _arguments(proposed, offered, name)), offered.pins[name])
-    name = name.removeprefix(" ")
-    deny = NOT_OFFERED if name in offered.known else None
-    return Planned(proposed, ToolCall(call_id, name, proposed.arguments_raw), deny=deny)
+    if name not in offered.pins:
+        name = name.removeprefix(" ")
+        deny = NOT_OFFERED if name in offered.known else None
+        return Planned(proposed, ToolCall(call_id, name, proposed.arguments_raw), deny=deny)
+    return Planned(proposed, ToolCall(call_id, name, _arguments(proposed, offered, name)), offered.pins[name])
 
 
 def _arguments(proposed: Proposed, offered: Offer, name: str) -> str | dict[str, object]:
@@ -166,11 +169,10 @@ def _arguments(proposed: Proposed, offered: Offer, name: str) -> str | dict[str,
     if proposed.kind is CallKind.CUSTOM:
         return {"input": proposed.arguments_raw}
     projection = offered.declarations.projections.get(name)
-    form = None if projection is None else projection.form
-    if form is None or not form.marks:
+    if projection is None or not projection.form.marks:
         return proposed.arguments_raw
     parsed = parse_arguments(proposed.arguments_raw)
     if isinstance(parsed, Unparsed):
         return proposed.arguments_raw
-    back = form.back(parsed)
+    back = projection.form.back(parsed)
     return {**back} if isinstance(back, dict) else proposed.arguments_raw
