@@ -33,7 +33,10 @@ Place = tuple[str, str]
 
 
 class EmbeddedEngine:
-    """The engine of one process. `every_s`: how often it looks around; 0: only when it is asked to."""
+    """The engine of one process. `every_s`: how often it looks around; 0: only when it is asked to.
+
+    Where there are no models it takes no run by itself, so that one who only watches keeps it from nobody.
+    """
 
     def __init__(self, reach: Reach, *, every_s: float) -> None:
         self._reach = reach
@@ -80,7 +83,7 @@ class EmbeddedEngine:
     async def recover(self) -> int:
         """Take what is due, now; how many runs were taken."""
         room = AT_ONCE_MAX - len(self._tasks)
-        if self._is_closing or room <= 0:
+        if self._is_closing or room <= 0 or self._reach.models.is_empty:
             return 0
         taken = 0
         for found in await self._reach.world.runs.due_runs(self._reach.world.clock.now_us(), min(DUE_MAX, room)):
@@ -144,7 +147,8 @@ class EmbeddedEngine:
             report(log, f"the run {place[1]} could not go on", fault=fault, redactor=self._reach.records.redactor)
             await self._set_aside(place, drive)
         finally:
-            del self._drives[place], self._tasks[place]
+            if self._drives.get(place) is drive:  # else it was taken again meanwhile
+                del self._drives[place], self._tasks[place]
 
     async def _set_aside(self, place: Place, drive: Drive) -> None:
         failures = self._failures[place] = self._failures.get(place, 0) + 1

@@ -32,7 +32,7 @@ INLINE_WAIT_S: Final = 2.0
 
 PAUSE_S: Final = 0.5
 PAUSE_MAX_S: Final = 60.0
-ELSEWHERE_S: Final = 10.0
+ELSEWHERE_S: Final = 2.0
 """When a run is looked at again whose model, or a tool's version, this process does not have: another may."""
 
 ELSEWHERE_MAX_S: Final = 60.0
@@ -138,6 +138,8 @@ class Asking:
             choice=Choice.NONE if note else Choice.AUTO,
         )
         held = await self._held(model, caller, body)
+        if isinstance(held, Exhausted) and held.resets_us is not None:  # a rate: the run goes on in the next window
+            return not await drive.rest(until_us=held.resets_us)
         if isinstance(held, Exhausted):
             await drive.end(Cause.OVER_LIMIT, Ended("budget", _says(held)))
             return False
@@ -156,7 +158,8 @@ class Asking:
         began_s, reply, used = clock.monotonic_s(), None, most_used(model, body)
         try:
             reply = await drive.ask(model.ask(body))
-            used = used_in_vain(model, reply, body) if _is_passing(reply) else used_by(model, reply.turn, body)
+            is_in_vain = _is_passing(reply) or reply.turn.ended is TurnEnded.HTTP_ERROR
+            used = used_in_vain(model, reply, body) if is_in_vain else used_by(model, reply.turn, body)
             return Heard(model, caller, reply, used, int((clock.monotonic_s() - began_s) * 1_000), held is not None)
         finally:
             if held is not None:
@@ -238,7 +241,7 @@ class Asking:
         seen = await drive.see(
             drive.reach.gate.propose(ToolCall(f"{view.id}.check", check.tool, check.arguments), caller)
         )
-        return bool(seen.data) if seen.status is Status.OK else None
+        return seen.data is True if seen.status is Status.OK else None
 
     def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:
         """What the request is charged that held nothing."""

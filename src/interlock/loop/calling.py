@@ -38,6 +38,9 @@ IN_PROGRESS_S: Final = 0.5
 IN_PROGRESS_TRIES: Final = 120
 """How often a call is proposed again that a dead process has left claimed: recovery comes to it in between."""
 
+EDIT_LOOKS: Final = 2
+"""How often it is looked what was put in the place of a question that is void."""
+
 
 class Calling:
     """Puts the calls of one run to the gate."""
@@ -169,17 +172,43 @@ class Calling:
     async def _resume(self, found: Round, waited: Observed, principal: Principal) -> None:
         """Run what was approved, or hear that it was not: the stored operation, whatever the model would say now."""
         drive = self._drive
+        edited = await self._edited(waited)
+        if edited is not None:
+            await self._write(found, [], [(waited.position, edited)], working_ms=0, edited=True)
+            return
         began_s = drive.reach.world.clock.monotonic_s()
         seen = await drive.see(drive.reach.approvals.resume(waited.seen.approval_id or "", by=principal))
         if _is_in_progress(seen):
             await drive.see(drive.reach.world.clock.sleep(IN_PROGRESS_S))
             return
         working_ms = int((drive.reach.world.clock.monotonic_s() - began_s) * 1_000)
-        await self._write(found, [], [(waited.position, seen)], working_ms=working_ms)
+        await self._write(found, [], [(waited.position, seen)], working_ms=working_ms, edited=waited.edited)
+
+    async def _edited(self, waited: Observed) -> Observation | None:
+        """What is waited for where somebody put other arguments in the place of those that were asked about."""
+        drive = self._drive
+        for _ in range(EDIT_LOOKS):
+            held = await drive.reach.world.approvals.approval(drive.view.tenant, waited.seen.approval_id or "")
+            if held is None or held[0].state is not ApprovalState.VOID:
+                return None
+            for each in await drive.reach.world.approvals.approvals(drive.view.tenant, None):
+                if each.replaces == held[0].id and each.run == drive.view.id:
+                    asks = {"approval_id": each.id, "operation_id": each.operation_id}
+                    return waited.seen.changed({**asks, "expires_at_us": each.expires_at_us})
+            await drive.see(drive.reach.world.clock.sleep(IN_PROGRESS_S))  # the new question follows the old one's end
+        return None
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
-    async def _write(self, found: Round, plans: Sequence[Planned], batch: Sequence[Seen], *, working_ms: int) -> None:
+    async def _write(
+        self,
+        found: Round,
+        plans: Sequence[Planned],
+        batch: Sequence[Seen],
+        *,
+        working_ms: int,
+        edited: bool = False,
+    ) -> None:
         """Write down what came of calls; with the last of them the turn goes back to the model."""
         if not batch:
             return
@@ -190,7 +219,7 @@ class Calling:
             position = index if plan is None else plan.proposed.position
             code = None if seen.error is None else seen.error.code
             is_invented = code is Code.TOOL_NOT_FOUND and plan is not None and plan.pin is None
-            observed = make_observed(position, seen, nonce, working_ms, code in FIXABLE, is_invented)
+            observed = make_observed(position, seen, nonce, working_ms, code in FIXABLE, is_invented, edited)
             said.append((observed, (Cause.OBSERVED,)))
             working_ms = 0
         after = {**found.observed, **{each.position: each for each, _ in said if isinstance(each, Observed)}}

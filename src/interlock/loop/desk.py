@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -32,6 +32,9 @@ from interlock.runtime.look import Looker
 PAGE: Final = 256
 POLL_S: Final = 0.25
 """How often a watcher looks for what another process has written."""
+
+Watcher = Callable[[RunEvent], Awaitable[None] | None]
+"""Hears of one thing that has happened; a coroutine function is waited for."""
 
 MISSING = Deny(Code.PRECONDITION_FAILED, "There is no such run.")
 OVER = Deny(Code.RUN_ENDED, "The run is over.")
@@ -82,6 +85,16 @@ class Run:
     def events(self, *, after: int = 0) -> AsyncIterator[RunEvent]:
         """Everything that happens, from the beginning or after a cursor, until the run is over; nothing twice."""
         return self._desk.events(self.tenant, self.id, after=after)
+
+    async def watch(self, tell: Watcher, *, after: int = 0) -> int:
+        """Tell a function of everything that happens, one thing after the other, until the run is over; the last
+        cursor. What the function raises ends the watching and not the run."""
+        async for event in self.events(after=after):
+            after = event.cursor
+            told = tell(event)
+            if told is not None:
+                await told
+        return after
 
     async def say(self, text: str, *, by: Principal | None = None) -> Deny | None:
         """Give the model a message with its next request."""
@@ -136,7 +149,7 @@ class RunDesk:
         begun = self._begun(model, task, agent, agents, RunLimits.of(limits))
         caller = Caller(principal, origin=Origin(DOOR, begun.agent, begun.model, trace_id, principal.actor))
         view = await self._reach.views.latest()
-        bound = self._reach.offers.bound(view, caller, tools)
+        bound = self._reach.offers.bound(view, caller, tools, agents=[each.name for each in begun.agents])
         _refuse_unknown(tools, bound)
         now_us = self._reach.world.clock.now_us()
         expires_s = begun.limits.expires_s

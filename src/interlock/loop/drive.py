@@ -256,7 +256,9 @@ class Drive:
         """When a resting run has to be looked at, whatever else happens."""
         view, limits = self.view, self.view.begun.limits
         waits = None if limits.waits_s is None else view.since_us + int(limits.waits_s * 1_000_000) + 1
-        times = [each for each in (view.begun.expires_us, waits, view.until_us) if each is not None]
+        is_to_ask = view.state is State.MODEL_RETRY and (view.until_us or 0) > self.now_us()
+        again = view.until_us if is_to_ask else None
+        times = [each for each in (view.begun.expires_us, waits, again) if each is not None]
         return min(times, default=None)
 
     def _ending(self, state: State, ended: Ended) -> Event:

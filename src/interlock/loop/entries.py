@@ -98,7 +98,8 @@ class Responded:
 class Observed:
     """What came of the call at a position of the turn, as its model is told it (`nonce` fences it as data).
 
-    `fixable`: it was refused for what the model can mend; `invented`: no tool has that name.
+    `fixable`: it was refused for what the model can mend; `invented`: no tool has that name; `edited`: a person put
+    other arguments in the place of the model's.
     """
 
     position: int
@@ -107,6 +108,7 @@ class Observed:
     working_ms: int = 0
     fixable: bool = False
     invented: bool = False
+    edited: bool = False
 
 
 make_run_entry = maker(RunEntry)

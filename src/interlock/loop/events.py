@@ -10,6 +10,7 @@ from interlock.core.canonical import Json
 from interlock.core.redaction import Redactor
 from interlock.loop.entries import Begun, Ended, Entry, Faulted, HandedOff, Moved, Observed, Responded, Said, Wished
 from interlock.loop.machine import State
+from interlock.loop.stages import stage_of
 from interlock.loop.view import RunView
 
 TEXT_CHARACTERS_MAX = 4_000
@@ -107,6 +108,7 @@ def _observed(body: Observed) -> dict[str, Json]:
         "tool": seen.tool,
         "version": seen.version,
         "status": seen.status.value,
+        "stage": stage_of(seen).value,
         "code": None if seen.error is None else seen.error.code.value,
         "says": seen.user_text or ("" if seen.error is None else seen.error.message),
         "operation_id": seen.operation_id,

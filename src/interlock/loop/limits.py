@@ -61,13 +61,13 @@ class RunLimits:
 
     @staticmethod
     def of(given: RunLimits | Limits | None) -> RunLimits:
-        """Limits as they were given to a run: of its own kind, or `Limits` on the scopes `run` and `run_tool`.
+        """Limits as they were given to a run: of its own kind, or `Limits` on the scope `run`.
 
         Raises `SettingsInvalid` for a limit of `Limits` that is not the run's own: the installation sets those.
         """
         if isinstance(given, RunLimits):
             return given
-        found: dict[str, int] = {}
+        found: dict[str, float] = {}
         for limit in () if given is None else given.limits:
             name = _NAMES.get((limit.scope, limit.unit))
             if name is None or limit.window_s:
@@ -75,7 +75,7 @@ class RunLimits:
                     f"limits: a run has no limit of {limit.unit.value} on {limit.scope.value}; "
                     "set that in Settings(limits=...)"
                 )
-            found[name] = limit.amount // 1_000 if name == "working_s" else limit.amount
+            found[name] = limit.amount / 1_000 if name == "working_s" else limit.amount
         return RunLimits(**found)  # type: ignore[arg-type]
 
 
@@ -85,7 +85,6 @@ _NAMES: Mapping[tuple[ScopeKind, Unit], str] = {
     (ScopeKind.RUN, Unit.TOKENS): "tokens",
     (ScopeKind.RUN, Unit.COST_MICROS): "cost_micros",
     (ScopeKind.RUN, Unit.WORKING_MS): "working_s",
-    (ScopeKind.OPERATION, Unit.CALLS): "repeats",
 }
 
 

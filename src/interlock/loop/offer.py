@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.call import Caller, Principal, ToolCall
@@ -65,15 +65,21 @@ def missing(view: View, bound: Iterable[Bound], tenant: str) -> tuple[Bound, ...
     return tuple(each for each in bound if view.catalogue.pinned(tenant, each.name, digest=each.digest) is None)
 
 
-def bound_of(view: View, caller: Caller, names: Iterable[str] | None) -> tuple[Bound, ...]:
-    """What a run that starts now is bound to: the default versions of all tools that it may see, or of those named."""
+def bound_of(
+    view: View, caller: Caller, names: Iterable[str] | None, *, agents: Iterable[str] = ()
+) -> tuple[Bound, ...]:
+    """What a run that starts now is bound to: the default versions of all tools that it may see, or of those named.
+
+    `agents` are others whom it may go over to: what one of them may see is bound too, and offered to that one alone.
+    """
     tools = view.catalogue.of(caller.principal.tenant)
     wanted = None if names is None else frozenset(names)
+    callers = (caller, *(replace(caller, origin=replace(caller.origin, agent=each)) for each in agents))
     return tuple(
         Bound(tool.spec.name, tool.spec.version, tool.digest)
         for tool in tools
         if (wanted is None or tool.spec.name in wanted or tool.spec.name == HAND_OFF)
-        and view.visibility(tool, caller) is not Visibility.NEVER
+        and any(view.visibility(tool, each) is not Visibility.NEVER for each in callers)
     )
 
 
@@ -117,14 +123,17 @@ class Offers:
             self._found[key] = view, bound, caller.principal, role, found
         return found
 
-    def bound(self, view: View, caller: Caller, names: Collection[str] | None) -> tuple[Bound, ...]:
+    def bound(
+        self, view: View, caller: Caller, names: Collection[str] | None, *, agents: Collection[str]
+    ) -> tuple[Bound, ...]:
         """What a run that starts now is bound to: the same value for runs that start alike."""
         wanted = None if names is None else frozenset(names)
+        alike = (caller.origin.agent, wanted, *agents)
         known = self._bound
-        if known is not None and known[0] is view and known[1] == caller.principal and known[2] == wanted:
+        if known is not None and known[0] is view and known[1] == caller.principal and known[2] == alike:
             return known[3]
-        found = bound_of(view, caller, wanted)
-        self._bound = view, caller.principal, wanted, found
+        found = bound_of(view, caller, wanted, agents=agents)
+        self._bound = view, caller.principal, alike, found
         return found
 
 

@@ -39,6 +39,11 @@ class Models:
         self._models[model.name] = model
         return model.name
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no run can be driven here."""
+        return not self._models
+
     def named(self, name: str) -> Model:
         """The model of that name. Raises `ModelUnknown`."""
         model = self._models.get(name)

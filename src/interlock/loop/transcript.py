@@ -21,6 +21,7 @@ from interlock.models.turn import CallKind, Ended, Proposed
 Message = dict[str, object]
 
 NOT_RUN = "It was not run: {why}"
+EDITED = "A person changed the arguments of this call; what follows is of the changed call."
 UNUSABLE = "Your last answer could not be used: {why} Answer again."
 WENT_WRONG = frozenset({Status.FAILED, Status.REFUSED, Status.UNKNOWN, Status.COMPENSATION_FAILED})
 
@@ -99,7 +100,8 @@ def _answer(call: Proposed, item: Round) -> Answer:
 
 def told(observed: Observed) -> str:
     """What a model is told of a call: our words, and the result fenced as data."""
-    return for_model(observed.seen, nonce=observed.nonce)
+    text = for_model(observed.seen, nonce=observed.nonce)
+    return f"{EDITED}\n{text}" if observed.edited else text
 
 
 def _said(text: str) -> Message:

@@ -16,6 +16,7 @@ LAST_TURN = (
     "not done."
 )
 WAITING = frozenset({State.WAITING_APPROVAL, State.WAITING_HUMAN, State.PAUSED})
+ASKS = frozenset({State.MODEL_REQUEST, State.MODEL_RETRY})
 
 _WHY: dict[TurnEnded, str] = {
     TurnEnded.TRUNCATED: "it was cut off before it was whole, and nothing of it was run.",
@@ -71,7 +72,7 @@ def _broken(view: RunView, limits: RunLimits, now_us: int) -> Iterator[tuple[str
         yield "idle", f"{trouble.idle} turns in a row came to nothing."
     if spent.hand_offs > limits.hand_offs:
         yield "hand_offs", f"The task was handed on {spent.hand_offs} times."
-    if view.state is State.MODEL_REQUEST:
+    if view.state in ASKS:
         yield from ((name, f"It has used up its {name}: {used} of {most}.") for name, used, most in _used_up(view))
 
 

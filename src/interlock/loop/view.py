@@ -36,16 +36,23 @@ PASSING = frozenset(
 )
 """What is refused for now, or because of others: that it is refused again says nothing of the call."""
 
-_CARRIED_OUT: Mapping[Cause, tuple[Wish, ...]] = {
-    Cause.PAUSED: (Wish.PAUSE, Wish.RESUME),
-    Cause.HANDED_OVER: (Wish.HAND_OVER, Wish.HAND_BACK),
-    Cause.BACK_TO_MODEL: tuple(Wish),
-    Cause.BACK_TO_TOOLS: tuple(Wish),
+_CARRIED_OUT: Mapping[tuple[State, Cause], Wish] = {
+    **{(state, Cause.PAUSED): Wish.PAUSE for state in State},
+    **{(state, Cause.HANDED_OVER): Wish.HAND_OVER for state in State},
+    (State.PAUSED, Cause.BACK_TO_MODEL): Wish.RESUME,
+    (State.PAUSED, Cause.BACK_TO_TOOLS): Wish.RESUME,
+    (State.WAITING_HUMAN, Cause.BACK_TO_MODEL): Wish.HAND_BACK,
+    (State.WAITING_HUMAN, Cause.BACK_TO_TOOLS): Wish.HAND_BACK,
 }
-"""Which wishes are done with once a run has moved so."""
+"""The wish that is done with once a run has moved so; all others stand, also those that came while it moved."""
 
-_TAKES_BACK: Mapping[Wish, Wish] = {Wish.RESUME: Wish.PAUSE, Wish.HAND_BACK: Wish.HAND_OVER, Wish.PAUSE: Wish.RESUME}
-_ENDS_REST: Mapping[Wish, State] = {Wish.RESUME: State.PAUSED, Wish.HAND_BACK: State.WAITING_HUMAN}
+_BACK: Mapping[Wish, tuple[Wish, State]] = {
+    Wish.RESUME: (Wish.PAUSE, State.PAUSED),
+    Wish.HAND_BACK: (Wish.HAND_OVER, State.WAITING_HUMAN),
+}
+"""What each of these takes back, and where a run has to be for it to mean anything."""
+
+_TAKEN_BACK: Mapping[Wish, Wish] = {away: back for back, (away, _) in _BACK.items()}
 
 
 @dataclass(slots=True)
@@ -92,13 +99,18 @@ class Spent:
 
 @dataclass(slots=True)
 class Trouble:
-    """What goes wrong again and again: of each kind, how often in a row, or in all."""
+    """What goes wrong again and again: of each kind, how often in a row, or in all.
+
+    What went wrong several times in one turn counts once: its model has not been told of the first yet. `turns` are
+    the numbers of the turns that were counted last.
+    """
 
     idle: int = 0
     faults: int = 0
     invented: int = 0
     fixable: Counter[str] = field(default_factory=Counter)
     failing: Counter[str] = field(default_factory=Counter)
+    turns: dict[str, int] = field(default_factory=dict)
 
 
 class RunView:
@@ -158,6 +170,10 @@ class RunView:
         self.version = entry.sequence
         if self.state is not before:
             self.since_us = entry.at_us
+        for cause in entry.causes:
+            done = _CARRIED_OUT.get((before, cause))
+            if done is not None:
+                self.wishes.pop(done, None)
         self._take(entry.body, entry, turn)
 
     def _take(self, body: Body, entry: Entry, turn: Turn | None) -> None:
@@ -183,7 +199,7 @@ class RunView:
                 self.spent.hand_offs += 1
                 self._agent = body.agent
             case Moved():
-                self._move(entry.causes)
+                pass
             case Ended():
                 self.ended = body
 
@@ -215,29 +231,39 @@ class RunView:
         seen, trouble = observed.seen, self.trouble
         trouble.invented += observed.invented
         if observed.fixable:
-            trouble.fixable[seen.tool] += 1
+            self._count(trouble.fixable, seen.tool)
         elif seen.status is not Status.WAITING:
             trouble.fixable.pop(seen.tool, None)
+            trouble.turns.pop(seen.tool, None)
         if seen.status in IN_VAIN and not _is_passing(seen):
-            trouble.failing[self._operation(observed)] += 1
+            self._count(trouble.failing, self._operation(observed))
+
+    def _count(self, what: Counter[str], name: str) -> None:
+        number, turns = self.round.number, self.trouble.turns
+        if turns.get(name) != number:
+            turns[name] = number
+            what[name] += 1
 
     def _operation(self, observed: Observed) -> str:
         call = next(each for each in self.round.calls if each.position == observed.position)
         return sha256_hex(f"{call.name}\0{call.arguments_raw}".encode("utf-8", "surrogatepass"))
 
     def _wish(self, wished: Wished) -> None:
-        """What takes an earlier wish back is carried out by that; what ends a rest means nothing to a run at work."""
-        taken_back = _TAKES_BACK.get(wished.what)
-        if taken_back is not None:
-            self.wishes.pop(taken_back, None)
-        if wished.what not in _ENDS_REST or self.state is _ENDS_REST[wished.what]:
-            self.wishes[wished.what] = wished
-
-    def _move(self, causes: tuple[Cause, ...]) -> None:
-        """Wishes that are carried out are gone."""
-        for cause in causes:
-            for wish in _CARRIED_OUT.get(cause, ()):
-                self.wishes.pop(wish, None)
+        """The last word holds: going on takes back a rest that was not begun, and the other way round."""
+        what = wished.what
+        if what in _BACK:
+            away, there = _BACK[what]
+            if self.state is there:
+                self.wishes.pop(away, None)
+            elif away not in self.wishes:
+                return
+        elif what in _TAKEN_BACK:
+            back = _TAKEN_BACK[what]
+            if self.state is not _BACK[back][1]:
+                self.wishes.pop(back, None)
+            elif back not in self.wishes:
+                return
+        self.wishes[what] = wished
 
 
 def _is_passing(seen: Observation) -> bool:
