@@ -49,7 +49,7 @@ ROOMS = layering.Rooms(
             "evals": CALLERS,
             "testing": {"core", "ports", "runtime", "loop", "models", "store.memory"},
             "assemble": {"*"},
-            "driving": {"core", "runtime", "loop", "engines"},
+            "driving": {"core", "settings", "runtime", "loop", "engines"},
             "adapters": {"core", "settings", "store", "runners", "system"},
             "declarations": {"core", "runtime", "models"},
             "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble"},
