@@ -337,9 +337,7 @@ class RunDesk:
 
     def _refuse_idle(self) -> None:
         if not self._engine.is_driving:
-            raise SettingsInvalid(
-                "this gate drives no runs: it was opened to read, or with Settings(drives=Drives.NONE)"
-            )
+            raise SettingsInvalid("this gate drives no runs: it was opened to read, or with drives=Drives.NONE")
 
     async def _entries(self, tenant: str, run_id: str, *, after: int) -> AsyncIterator[Entry]:
         while True:
