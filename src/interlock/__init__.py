@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from interlock.core.items import Item, ItemState
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
-    from interlock.core.lineage import Lineage, Standing, Traced
+    from interlock.core.lineage import Lineage, Standing, Traced, lineage_of
     from interlock.core.observation import Observation, Status
     from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
@@ -137,7 +137,7 @@ _HOMES = {
     "interlock.core.items": ("Item", "ItemState"),
     "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
-    "interlock.core.lineage": ("Lineage", "Standing", "Traced"),
+    "interlock.core.lineage": ("Lineage", "Standing", "Traced", "lineage_of"),
     "interlock.core.observation": ("Observation", "Status"),
     "interlock.core.operation": ("Operation",),
     "interlock.core.policy": ("PolicySource",),
@@ -316,6 +316,7 @@ __all__ = [
     "Wish",
     "grpc_tool",
     "http_tool",
+    "lineage_of",
     "program",
     "tool",
     "verify_export",

@@ -13,6 +13,7 @@ from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, SettingsInvalid
 from interlock.core.journal import EventKind
 from interlock.core.lineage import Lineage, lineage_of
+from interlock.core.observation import Observation
 from interlock.core.policy import PolicySource
 from interlock.core.refusals import Code
 from interlock.loop.agent import Agent, by_name
@@ -121,9 +122,12 @@ class RunDesk:
         """
         self._refuse_idle()
         begun = self._begun(model, task, agent, agents, RunLimits.of(limits))
-        caller = Caller(principal, origin=Origin(DOOR, begun.agent, begun.model, trace_id, principal.actor))
+        callers = [
+            Caller(principal, origin=Origin(DOOR, each.name, each.model or begun.model, trace_id, principal.actor))
+            for each in begun.agents
+        ]
         view = await self._reach.views.latest()
-        bound = self._reach.offers.bound(view, caller, tools)
+        bound = self._reach.offers.bound(view, callers, tools)
         _refuse_unknown(tools, bound)
         now_us = self._reach.world.clock.now_us()
         expires_s = begun.limits.expires_s
@@ -164,8 +168,16 @@ class RunDesk:
     async def lineage(self, run_id: str, *, by: Principal) -> Lineage:
         """What a run has observed so far, for what is made from it. Raises `RunUnknown`."""
         await self.get(run_id, by=by)
-        bodies = [entry.body async for entry in self._entries(by.tenant, run_id, after=0)]
-        return lineage_of(run_id, (body.seen for body in bodies if isinstance(body, Observed)))
+        return lineage_of(run_id, await self._observed(by.tenant, run_id))
+
+    async def observations(self, run_id: str, *, by: Principal) -> tuple[Observation, ...]:
+        """What a run was told, whole, for whom it is alone: a tool that makes something of it acts for them.
+
+        Of a call that was observed again, as after an approval, both are there. Raises `RunUnknown`.
+        """
+        if (await self.head(run_id, by=by)).principal != by.on_behalf_of:
+            raise RunUnknown(f"there is no run {run_id!r} that is for {by.on_behalf_of}")
+        return await self._observed(by.tenant, run_id)
 
     async def recover(self) -> int:
         """Take what is due and nobody has, now; how many runs that were."""
@@ -325,6 +337,10 @@ class RunDesk:
         self._bells.ring(by.tenant, run_id)
         await self._engine.wake(by.tenant, run_id)
         return None
+
+    async def _observed(self, tenant: str, run_id: str) -> tuple[Observation, ...]:
+        bodies = [entry.body async for entry in self._entries(tenant, run_id, after=0)]
+        return tuple(body.seen for body in bodies if isinstance(body, Observed))
 
     async def _movable(self, run_id: str, by: Principal) -> StoredRun | Deny:
         """The run, where this principal may move it; else why not."""
