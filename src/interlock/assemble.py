@@ -141,7 +141,7 @@ class Gate(Walk):
             from interlock.driving import Driving
 
             self._driving = Driving(
-                self, self._parts, approvals=self.approvals, models=self._models, every_s=self._settings.runs_every_s
+                self, self._parts, approvals=self.approvals, models=self._models, settings=self._settings
             )
         return self._driving.desk
 

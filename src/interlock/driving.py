@@ -14,13 +14,14 @@ from interlock.loop.reach import Models, Reach
 from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.gate import Gate
 from interlock.runtime.parts import Parts
+from interlock.settings import Settings
 
 
 class Driving:
     """The desk of runs, with the engine and the models behind it. Belongs to one gate."""
 
     def __init__(
-        self, gate: Gate, parts: Parts, *, approvals: ApprovalDesk, models: Iterable[Model], every_s: float
+        self, gate: Gate, parts: Parts, *, approvals: ApprovalDesk, models: Iterable[Model], settings: Settings
     ) -> None:
         bells = Bells()
         self._models = Models(models)
@@ -37,7 +38,7 @@ class Driving:
             holding=Holding(gate, parts),
             moved=bells.ring,
         )
-        self._engine = EmbeddedEngine(reach, every_s=every_s)
+        self._engine = EmbeddedEngine(reach, every_s=settings.runs_every_s, drives=settings.drives)
         self.desk = RunDesk(reach, self._engine, bells=bells, looker=parts.looker)
         self._engine.begin()
 

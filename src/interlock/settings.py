@@ -25,6 +25,16 @@ class Publish(StrEnum):
     NOTHING = "nothing"
 
 
+class Drives(StrEnum):
+    """Which runs of models a gate drives. DUE: all that are due, whoever began them. NAMED: those that it began, or was
+    asked to go on with. NONE: it only reads them and tells them what people say; others do what comes of it.
+    """
+
+    DUE = "due"
+    NAMED = "named"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How one gate behaves. Times say their unit; a value that cannot be used raises `SettingsInvalid` at once.
@@ -42,6 +52,7 @@ class Settings:
     - `reap_every_s`: how often calls are recovered that processes which died have left behind; 0: only at the start.
     - `runs_every_s`: how often runs are looked for that are due, or that processes which died have left; 0: only when
       the gate opens.
+    - `drives`: which runs this gate drives. One that publishes nothing drives none.
     - `closing_people`: how many people it takes to close an unknown call by hand, 1 or 2. Where approving a call of the
       tool takes several, closing one takes two in any case.
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
@@ -67,6 +78,7 @@ class Settings:
     egress_allow: tuple[str, ...] = ()
     reap_every_s: float = 3.0
     runs_every_s: float = 1.0
+    drives: Drives = Drives.DUE
     secrets: tuple[str, ...] = ()
     results_owner: str = ""
     hand_off_owner: str = ""
@@ -83,6 +95,9 @@ class Settings:
         if self.publish not in frozenset(Publish):
             raise SettingsInvalid(f"settings: publish must be {', '.join(Publish)}, not {self.publish!r}")
         object.__setattr__(self, "publish", Publish(self.publish))
+        if self.drives not in frozenset(Drives):
+            raise SettingsInvalid(f"settings: drives must be {', '.join(Drives)}, not {self.drives!r}")
+        object.__setattr__(self, "drives", Drives.NONE if self.publish is Publish.NOTHING else Drives(self.drives))
         people = cast(object, self.closing_people)
         if type(people) is not int or people not in (1, 2):
             raise SettingsInvalid(f"settings: closing_people must be 1 or 2, not {self.closing_people!r}")

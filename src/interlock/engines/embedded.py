@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from typing import Final
 
@@ -16,11 +17,12 @@ from interlock.core.errors import StoreError
 from interlock.loop.drive import Drive
 from interlock.loop.entries import Ended, Wish, Wished, read
 from interlock.loop.interrupted import RunLost
-from interlock.loop.machine import Cause
+from interlock.loop.machine import RESTING, Cause, State
 from interlock.loop.reach import Reach
 from interlock.loop.view import RunView
 from interlock.ports import RunClaim, StoredRun
 from interlock.runtime.faults import report
+from interlock.settings import Drives
 
 log = logging.getLogger("interlock.runs")
 
@@ -33,28 +35,37 @@ Place = tuple[str, str]
 
 
 class EmbeddedEngine:
-    """The engine of one process. `every_s`: how often it looks around; 0: only when it is asked to.
+    """The engine of one process. `every_s`: how often it looks around; 0: only when it is asked to. `drives`: which.
 
     Where there are no models it takes no run by itself, so that one who only watches keeps it from nobody.
     """
 
-    def __init__(self, reach: Reach, *, every_s: float) -> None:
+    def __init__(self, reach: Reach, *, every_s: float, drives: Drives = Drives.DUE) -> None:
         self._reach = reach
         self._every_s = every_s
+        self._drives_which = drives
+        self._named: set[Place] = set()
         self._drives: dict[Place, Drive] = {}
         self._tasks: dict[Place, asyncio.Task[None]] = {}
         self._failures: dict[Place, int] = {}
         self._looking: asyncio.Task[None] | None = None
         self._is_closing = False
 
+    @property
+    def is_driving(self) -> bool:
+        """Whether it drives any runs at all."""
+        return self._drives_which is not Drives.NONE
+
     def begin(self) -> None:
         """Look around from now on."""
-        if self._every_s and self._looking is None:
+        if self.is_driving and self._every_s and self._looking is None:
             self._looking = asyncio.create_task(self._look_around())
 
     def start(self, view: RunView, claim: RunClaim) -> None:
         """Drive a run that this process holds."""
         place = (claim.tenant, claim.id)
+        if self._drives_which is Drives.NAMED:
+            self._named.add(place)
         drive = Drive(self._reach, view, claim)
         self._drives[place] = drive
         self._tasks[place] = asyncio.create_task(self._see_through(place, drive))
@@ -77,16 +88,27 @@ class EmbeddedEngine:
         drive = self._drives.get((tenant, run_id))
         if drive is not None:
             await self._heard(drive)
-        elif not self._is_closing:
+        elif self._drives_which is Drives.DUE or (tenant, run_id) in self._named:
             await self._take(tenant, run_id)
+
+    async def go_on(self, tenant: str, run_id: str) -> None:
+        """Drive a run here from now on, whenever it is due and nobody else has it; look at it now."""
+        if self._drives_which is Drives.NAMED:
+            self._named.add((tenant, run_id))
+        await self.wake(tenant, run_id)
 
     async def recover(self) -> int:
         """Take what is due, now; how many runs were taken."""
-        room = AT_ONCE_MAX - len(self._tasks)
+        room = min(DUE_MAX, AT_ONCE_MAX - len(self._tasks))
         if self._is_closing or room <= 0 or self._reach.models.is_empty:
             return 0
+        now_us = self._reach.world.clock.now_us()
+        if self._drives_which is Drives.DUE:
+            due = await self._reach.world.runs.due_runs(now_us, room)
+        else:
+            due = tuple([each async for each in self._named_and_due(now_us)])
         taken = 0
-        for found in await self._reach.world.runs.due_runs(self._reach.world.clock.now_us(), min(DUE_MAX, room)):
+        for found in due[:room]:
             taken += await self._look_at(found)
         return taken
 
@@ -113,6 +135,18 @@ class EmbeddedEngine:
             except Exception as fault:  # noqa: BLE001 - the store may be away for a while; the next look finds what this one missed
                 report(log, "runs could not be looked for", fault=fault, redactor=self._reach.records.redactor)
 
+    async def _named_and_due(self, now_us: int) -> AsyncIterator[StoredRun]:
+        """Those of the runs that it was asked to drive which want to be looked at, or whose process has died."""
+        for place in tuple(self._named):
+            found = await self._reach.world.run_reads.run(*place)
+            if found is None or found.over:
+                self._named.discard(place)
+            elif place in self._drives:
+                if found.wake_us == 0:
+                    yield found
+            elif not found.held and _is_due(found, now_us):
+                yield found
+
     async def _look_at(self, found: StoredRun) -> int:
         drive = self._drives.get((found.tenant, found.id))
         if drive is not None:
@@ -121,6 +155,8 @@ class EmbeddedEngine:
         return int(await self._take(found.tenant, found.id))
 
     async def _take(self, tenant: str, run_id: str) -> bool:
+        if self._is_closing:
+            return False
         claim = await self._reach.world.runs.take_run(tenant, run_id, self._reach.world.clock.now_us())
         if claim is None:
             return False
@@ -159,3 +195,8 @@ class EmbeddedEngine:
             await drive.rest(until_us=drive.now_us() + int(PAUSE_S * 2**failures * 1_000_000))
         except (StoreError, RunLost) as fault:
             report(log, f"the run {place[1]} stays held", fault=fault, redactor=self._reach.records.redactor)
+
+
+def _is_due(found: StoredRun, now_us: int) -> bool:
+    """Whether a run that nobody holds wants to be looked at. One that rests without a time waits for people alone."""
+    return State(found.state) not in RESTING if found.wake_us is None else found.wake_us <= now_us

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from interlock.core.budget import Limits
@@ -12,19 +12,22 @@ from interlock.core.call import Caller, Origin, Principal, storable
 from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, SettingsInvalid
 from interlock.core.journal import EventKind
+from interlock.core.lineage import Lineage, lineage_of
+from interlock.core.observation import Observation
 from interlock.core.policy import PolicySource
 from interlock.core.refusals import Code
 from interlock.loop.agent import Agent, by_name
 from interlock.loop.bells import Bells
 from interlock.loop.engine import Engine
-from interlock.loop.entries import Begun, Body, Bound, Check, Entry, Said, Wish, Wished, read, written
+from interlock.loop.entries import Begun, Body, Bound, Check, Entry, Observed, Said, Wish, Wished, read, written
 from interlock.loop.events import RunEvent, event_of
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model
 from interlock.loop.reach import DOOR, Reach
 from interlock.loop.replay import Against, Redecided, Replay
-from interlock.loop.view import RunView, Spent
+from interlock.loop.report import RunReport, report_of
+from interlock.loop.view import RunView
 from interlock.ports import NewRun, NotMoved, RunQuery, StoredRun
 from interlock.runtime.acts import AUDITORS, OPERATORS, signed_by
 from interlock.runtime.look import Looker
@@ -46,22 +49,6 @@ class RunUnknown(InterlockError):
 
 class RunExists(InterlockError):
     """There is a run of that id already, and it is another one."""
-
-
-@dataclass(frozen=True, slots=True)
-class RunReport:
-    """How a run stands, or how it ended. `answer` is the model's last word, which is not proof that the task is done:
-    `success` says what the run's check found, None where it has none. `waiting` are ids of approvals."""
-
-    id: str
-    state: State
-    agent: str
-    spent: Spent
-    answer: str = ""
-    reason: str = ""
-    why: str = ""
-    success: bool | None = None
-    waiting: tuple[str, ...] = ()
 
 
 class Run:
@@ -146,10 +133,14 @@ class RunDesk:
 
         Raises `SettingsInvalid`, `ModelUnknown`, or `RunExists` where `run_id` is another run's.
         """
+        self._refuse_idle()
         begun = self._begun(model, task, agent, agents, RunLimits.of(limits))
-        caller = Caller(principal, origin=Origin(DOOR, begun.agent, begun.model, trace_id, principal.actor))
+        callers = [
+            Caller(principal, origin=Origin(DOOR, each.name, each.model or begun.model, trace_id, principal.actor))
+            for each in begun.agents
+        ]
         view = await self._reach.views.latest()
-        bound = self._reach.offers.bound(view, caller, tools, agents=[each.name for each in begun.agents])
+        bound = self._reach.offers.bound(view, callers, tools)
         _refuse_unknown(tools, bound)
         now_us = self._reach.world.clock.now_us()
         expires_s = begun.limits.expires_s
@@ -166,10 +157,40 @@ class RunDesk:
 
     async def get(self, run_id: str, *, by: Principal) -> Run:
         """A run by its id. Raises `RunUnknown`."""
+        await self.head(run_id, by=by)
+        return Run(self, by.tenant, run_id, by=by)
+
+    async def head(self, run_id: str, *, by: Principal) -> StoredRun:
+        """Where a run stands, and whether a process that is at work has it. Raises `RunUnknown`."""
         found = await self._reach.world.run_reads.run(by.tenant, run_id)
         if found is None or not _sees(found, by):
             raise RunUnknown(f"there is no run {run_id!r}; list those that are there")
-        return Run(self, by.tenant, run_id, by=by)
+        return found
+
+    async def go_on(self, run_id: str, *, by: Principal) -> Deny | None:
+        """Drive a run in this process from now on, whenever it is due and no other has it. A refusal says why."""
+        found = await self._movable(run_id, by)
+        if isinstance(found, Deny):
+            return found
+        if found.over:
+            return OVER
+        self._refuse_idle()
+        await self._engine.go_on(by.tenant, run_id)
+        return None
+
+    async def lineage(self, run_id: str, *, by: Principal) -> Lineage:
+        """What a run has observed so far, for what is made from it. Raises `RunUnknown`."""
+        await self.get(run_id, by=by)
+        return lineage_of(run_id, await self._observed(by.tenant, run_id))
+
+    async def observations(self, run_id: str, *, by: Principal) -> tuple[Observation, ...]:
+        """What a run was told, whole, for whom it is alone: a tool that makes something of it acts for them.
+
+        Of a call that was observed again, as after an approval, both are there. Raises `RunUnknown`.
+        """
+        if (await self.head(run_id, by=by)).principal != by.on_behalf_of:
+            raise RunUnknown(f"there is no run {run_id!r} that is for {by.on_behalf_of}")
+        return await self._observed(by.tenant, run_id)
 
     async def recover(self) -> int:
         """Take what is due and nobody has, now; how many runs that were."""
@@ -316,11 +337,9 @@ class RunDesk:
         return Run(self, principal.tenant, run_id, by=principal)
 
     async def _tell(self, run_id: str, body: Body, *, by: Principal) -> Deny | None:
-        found = await self._reach.world.run_reads.run(by.tenant, run_id)
-        if found is None or not _sees(found, by):
-            return MISSING
-        if found.principal != by.on_behalf_of and by.groups.isdisjoint(OPERATORS):
-            return Deny(Code.PERMISSION_DENIED, f"It is not for {by.id}; moving it takes the group operator.")
+        found = await self._movable(run_id, by)
+        if isinstance(found, Deny):
+            return found
         what = body.what.value if isinstance(body, Wished) else "say"
         record = {"subject": run_id, **signed_by(by), "what": what, "state": found.state}
         event = self._reach.records.act(EventKind.RUN_TOLD, by.tenant, record)
@@ -332,6 +351,23 @@ class RunDesk:
         await self._engine.wake(by.tenant, run_id)
         return None
 
+    async def _observed(self, tenant: str, run_id: str) -> tuple[Observation, ...]:
+        bodies = [entry.body async for entry in self._entries(tenant, run_id, after=0)]
+        return tuple(body.seen for body in bodies if isinstance(body, Observed))
+
+    async def _movable(self, run_id: str, by: Principal) -> StoredRun | Deny:
+        """The run, where this principal may move it; else why not."""
+        found = await self._reach.world.run_reads.run(by.tenant, run_id)
+        if found is None or not _sees(found, by):
+            return MISSING
+        if found.principal != by.on_behalf_of and by.groups.isdisjoint(OPERATORS):
+            return Deny(Code.PERMISSION_DENIED, f"It is not for {by.id}; moving it takes the group operator.")
+        return found
+
+    def _refuse_idle(self) -> None:
+        if not self._engine.is_driving:
+            raise SettingsInvalid("this gate drives no runs: it was opened to read, or with drives=Drives.NONE")
+
     async def _entries(self, tenant: str, run_id: str, *, after: int) -> AsyncIterator[Entry]:
         while True:
             page = await self._reach.world.run_reads.run_entries(tenant, run_id, after=after, limit=PAGE)
@@ -340,23 +376,6 @@ class RunDesk:
             if len(page) < PAGE:
                 return
             after = page[-1].sequence
-
-
-def report_of(view: RunView) -> RunReport:
-    """How a run stands."""
-    ended = view.ended
-    waiting = view.round.waiting if view.spent.rounds and not view.state.is_over else ()
-    return RunReport(
-        view.id,
-        view.state,
-        view.agent.name,
-        view.spent,
-        answer="" if ended is None else ended.answer,
-        reason="" if ended is None else ended.reason,
-        why="" if ended is None else ended.why,
-        success=None if ended is None else ended.success,
-        waiting=tuple(each.seen.approval_id for each in waiting if each.seen.approval_id),
-    )
 
 
 def _sees(found: StoredRun, by: Principal) -> bool:

@@ -11,6 +11,10 @@ from interlock.ports import RunClaim
 class Engine(Protocol):
     """Drives runs: those that begin here, those that are woken, and those that a dead process has left."""
 
+    @property
+    def is_driving(self) -> bool:
+        """Whether it drives any runs at all."""
+
     def start(self, view: RunView, claim: RunClaim) -> None:
         """Drive a run that this process holds."""
 
@@ -22,6 +26,9 @@ class Engine(Protocol):
 
     async def wake(self, tenant: str, run_id: str) -> None:
         """Something was said to a run: look at it soon, wherever it is."""
+
+    async def go_on(self, tenant: str, run_id: str) -> None:
+        """Drive a run here from now on, whenever it is due and nobody else has it; look at it now."""
 
     async def recover(self) -> int:
         """Take what is due, now; how many runs were taken."""

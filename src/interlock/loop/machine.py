@@ -43,6 +43,9 @@ class State(StrEnum):
 
 OVER: Final = frozenset({State.COMPLETE, State.STOPPED, State.FAILED, State.CANCELLED, State.ABORTED})
 
+RESTING: Final = frozenset({State.WAITING_APPROVAL, State.WAITING_HUMAN, State.PAUSED})
+"""Where a run waits for people."""
+
 
 class Cause(StrEnum):
     """What moves a run."""

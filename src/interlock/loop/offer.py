@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.call import Caller, Principal, ToolCall
@@ -65,21 +65,18 @@ def missing(view: View, bound: Iterable[Bound], tenant: str) -> tuple[Bound, ...
     return tuple(each for each in bound if view.catalogue.pinned(tenant, each.name, digest=each.digest) is None)
 
 
-def bound_of(
-    view: View, caller: Caller, names: Iterable[str] | None, *, agents: Iterable[str] = ()
-) -> tuple[Bound, ...]:
+def bound_of(view: View, callers: Sequence[Caller], names: Iterable[str] | None) -> tuple[Bound, ...]:
     """What a run that starts now is bound to: the default versions of all tools that it may see, or of those named.
 
-    `agents` are others whom it may go over to: what one of them may see is bound too, and offered to that one alone.
+    `callers` are one for each of its agents: what a later one may see is bound too, and offered to that one alone.
     """
-    tools = view.catalogue.of(caller.principal.tenant)
+    tools = view.catalogue.of(callers[0].principal.tenant)
     wanted = None if names is None else frozenset(names)
-    callers = (caller, *(replace(caller, origin=replace(caller.origin, agent=each)) for each in agents))
     return tuple(
         Bound(tool.spec.name, tool.spec.version, tool.digest)
         for tool in tools
         if (wanted is None or tool.spec.name in wanted or tool.spec.name == HAND_OFF)
-        and any(view.visibility(tool, each) is not Visibility.NEVER for each in callers)
+        and any(view.visibility(tool, caller) is not Visibility.NEVER for caller in callers)
     )
 
 
@@ -108,7 +105,7 @@ class Offers:
     def __init__(self, health: Health) -> None:
         self._health = health
         self._found: dict[tuple[int, int, str, Dialect], tuple[View, tuple[Bound, ...], Principal, Role, Offer]] = {}
-        self._bound: tuple[View, Principal, object, tuple[Bound, ...]] | None = None
+        self._bound: tuple[View, object, object, tuple[Bound, ...]] | None = None
 
     def of(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, role: Role) -> Offer:
         """What may be called in the next turn."""
@@ -123,17 +120,15 @@ class Offers:
             self._found[key] = view, bound, caller.principal, role, found
         return found
 
-    def bound(
-        self, view: View, caller: Caller, names: Collection[str] | None, *, agents: Collection[str]
-    ) -> tuple[Bound, ...]:
+    def bound(self, view: View, callers: Sequence[Caller], names: Collection[str] | None) -> tuple[Bound, ...]:
         """What a run that starts now is bound to: the same value for runs that start alike."""
         wanted = None if names is None else frozenset(names)
-        alike = (caller.origin.agent, wanted, *agents)
+        who = callers[0].principal, frozenset(each.origin.agent for each in callers)
         known = self._bound
-        if known is not None and known[0] is view and known[1] == caller.principal and known[2] == alike:
+        if known is not None and known[0] is view and known[1] == who and known[2] == wanted:
             return known[3]
-        found = bound_of(view, caller, wanted, agents=agents)
-        self._bound = view, caller.principal, alike, found
+        found = bound_of(view, callers, wanted)
+        self._bound = view, who, wanted, found
         return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from interlock.loop.entries import Ended
 from interlock.loop.limits import RunLimits
-from interlock.loop.machine import Cause, State
+from interlock.loop.machine import RESTING, Cause, State
 from interlock.loop.view import RunView
 from interlock.models.turn import Ended as TurnEnded
 from interlock.models.turn import Turn
@@ -15,7 +15,6 @@ LAST_TURN = (
     "This is your last turn: no tools can be called any more ({left}). Answer now with what you have, and say what is "
     "not done."
 )
-WAITING = frozenset({State.WAITING_APPROVAL, State.WAITING_HUMAN, State.PAUSED})
 ASKS = frozenset({State.MODEL_REQUEST, State.MODEL_RETRY})
 
 _WHY: dict[TurnEnded, str] = {
@@ -61,7 +60,7 @@ def _broken(view: RunView, limits: RunLimits, now_us: int) -> Iterator[tuple[str
     spent, trouble = view.spent, view.trouble
     if view.begun.expires_us is not None and now_us >= view.begun.expires_us:
         yield "expired", "Its time is over."
-    if view.state in WAITING and limits.waits_s is not None and now_us - view.since_us > limits.waits_s * 1_000_000:
+    if view.state in RESTING and limits.waits_s is not None and now_us - view.since_us > limits.waits_s * 1_000_000:
         yield "waits_s", f"It waited for people for more than {limits.waits_s:g} seconds."
     if trouble.invented > limits.invented:
         yield "invented", f"{trouble.invented} names were called that no tool has."
