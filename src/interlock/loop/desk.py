@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import replace
-from typing import Final
+from typing import Final, Unpack
 
-from interlock.core.budget import Limits
-from interlock.core.call import Caller, Origin, Principal, storable
+from interlock.core.call import Principal, storable
 from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, SettingsInvalid
 from interlock.core.journal import EventKind
@@ -16,19 +15,16 @@ from interlock.core.lineage import Lineage, lineage_of
 from interlock.core.observation import Observation
 from interlock.core.policy import PolicySource
 from interlock.core.refusals import Code
-from interlock.loop.agent import Agent, by_name
+from interlock.loop.begin import Beginning, RunOptions
 from interlock.loop.bells import Bells
 from interlock.loop.engine import Engine
-from interlock.loop.entries import Begun, Body, Bound, Check, Entry, Observed, Said, Wish, Wished, read, written
+from interlock.loop.entries import Begun, Body, Entry, Observed, Said, Wish, Wished, read, written
 from interlock.loop.events import RunEvent, event_of
-from interlock.loop.limits import RunLimits
-from interlock.loop.machine import Cause, State
-from interlock.loop.model import Model
-from interlock.loop.reach import DOOR, Reach
+from interlock.loop.reach import Reach
 from interlock.loop.replay import Against, Redecided, Replay
 from interlock.loop.report import RunReport, report_of
 from interlock.loop.view import RunView
-from interlock.ports import NewRun, NotMoved, RunQuery, StoredRun
+from interlock.ports import NotMoved, RunQuery, StoredRun
 from interlock.runtime.acts import AUDITORS, OPERATORS, signed_by
 from interlock.runtime.look import Looker
 
@@ -107,53 +103,24 @@ class RunDesk:
         self._reach = reach
         self._engine = engine
         self._bells = bells
+        self._beginning = Beginning(reach)
 
-    async def start(
-        self,
-        *,
-        model: Model | str,
-        task: str,
-        principal: Principal,
-        agent: Agent | str = "agent",
-        agents: Iterable[Agent] = (),
-        limits: RunLimits | Limits | None = None,
-        tools: Collection[str] | None = None,
-        task_id: str | None = None,
-        run_id: str | None = None,
-        check: Check | None = None,
-        trace_id: str = "",
-    ) -> Run:
+    async def start(self, **options: Unpack[RunOptions]) -> Run:
         """Begin a run: durable once this returns, and driven from then on by whichever process has it.
 
-        `task` is what the model is asked to do. `model` is a model, or the name of one that the gate was opened with; a
-        process that takes the run over has to have it under the same name. `tools` are names of those to be offered
-        (default: all that policy lets `principal` see). `agents` are whom `agent` may hand the task to. `task_id` is
-        the business task that keys of effects are made of: the same effect is not made twice under it, by any run. A
-        second start under one `run_id` gives back the run that there is.
-
-        Raises `SettingsInvalid`, `ModelUnknown`, or `RunExists` where `run_id` is another run's.
+        Takes `model`, `task`, `principal`, and what else `RunOptions` has. Raises `SettingsInvalid`, `ModelUnknown`, or
+        `RunExists` where `run_id` is another run's.
         """
         self._refuse_idle()
-        begun = self._begun(model, task, agent, agents, RunLimits.of(limits))
-        callers = [
-            Caller(principal, origin=Origin(DOOR, each.name, each.model or begun.model, trace_id, principal.actor))
-            for each in begun.agents
-        ]
-        view = await self._reach.views.latest()
-        bound = self._reach.offers.bound(view, callers, tools)
-        _refuse_unknown(tools, bound)
-        now_us = self._reach.world.clock.now_us()
-        expires_s = begun.limits.expires_s
-        begun = replace(
-            begun,
-            principal=principal,
-            bound=bound,
-            task_id=task_id,
-            check=check,
-            trace_id=trace_id,
-            expires_us=None if expires_s is None else now_us + int(expires_s * 1_000_000),
-        )
-        return await self._keep(begun, run_id or self._reach.world.new_id(), now_us)
+        begun = await self._beginning.begun(options)
+        run_id = options.get("run_id") or self._reach.world.new_id()
+        tenant = begun.principal.tenant
+        kept = await self._beginning.keep(begun, run_id)
+        if kept is not None:
+            self._engine.start(*kept)
+        elif not _is_same((await self.view(tenant, run_id)).begun, begun):
+            raise RunExists(f"there is a run {run_id!r} already, with another task or for somebody else")
+        return Run(self, tenant, run_id, by=begun.principal)
 
     async def get(self, run_id: str, *, by: Principal) -> Run:
         """A run by its id. Raises `RunUnknown`."""
@@ -289,53 +256,6 @@ class RunDesk:
 
     # --- beneath ------------------------------------------------------------------------------------------------------
 
-    def _begun(
-        self, model: Model | str, task: str, agent: Agent | str, agents: Iterable[Agent], limits: RunLimits
-    ) -> Begun:
-        models = self._reach.models
-        name = model if isinstance(model, str) else models.add(model)
-        first = Agent(agent) if isinstance(agent, str) else agent
-        everybody = tuple({each.name: each for each in (first, *agents)}.values())
-        by_name(everybody)
-        if not task.strip():
-            raise SettingsInvalid("a run has a task, in words")
-        for each in (name, *(other.model for other in everybody if other.model)):
-            if models.named(each).price is None and limits.cost_micros is not None:
-                raise SettingsInvalid(f"a limit on cost needs the price of the model {each}: give it price=Price(...)")
-        nobody = Principal("", "")
-        return Begun(storable(task), nobody, first.name, everybody, name, limits, ())
-
-    async def _keep(self, begun: Begun, run_id: str, now_us: int) -> Run:
-        principal = begun.principal
-        entry = written(begun, Cause.BEGUN, at_us=now_us)
-        record = {"subject": run_id, **signed_by(principal), "agent": begun.agent, "model": begun.model}
-        event = self._reach.records.act(EventKind.RUN_STARTED, principal.tenant, record)
-        new = NewRun(
-            principal.tenant,
-            run_id,
-            State.MODEL_REQUEST.value,
-            begun.agent,
-            principal.on_behalf_of,
-            (entry,),
-            now_us,
-            event,
-        )
-        claim = await self._reach.world.runs.begin_run(new)
-        if claim is None:
-            return await self._same(begun, run_id)
-        view = RunView(principal.tenant, run_id)
-        view.apply(Entry(begun, (Cause.BEGUN,), now_us, 1))
-        self._engine.start(view, claim)
-        return Run(self, principal.tenant, run_id, by=principal)
-
-    async def _same(self, begun: Begun, run_id: str) -> Run:
-        """The run that was started under this id before, where it is the same."""
-        principal = begun.principal
-        there = (await self.view(principal.tenant, run_id)).begun
-        if (there.task, there.principal.id, there.agent) != (begun.task, principal.id, begun.agent):
-            raise RunExists(f"there is a run {run_id!r} already, with another task or for somebody else")
-        return Run(self, principal.tenant, run_id, by=principal)
-
     async def _tell(self, run_id: str, body: Body, *, by: Principal) -> Deny | None:
         found = await self._movable(run_id, by)
         if isinstance(found, Deny):
@@ -382,7 +302,6 @@ def _sees(found: StoredRun, by: Principal) -> bool:
     return found.principal == by.on_behalf_of or not by.groups.isdisjoint(AUDITORS)
 
 
-def _refuse_unknown(tools: Collection[str] | None, bound: tuple[Bound, ...]) -> None:
-    missing = sorted(set(tools or ()) - {each.name for each in bound})
-    if missing:
-        raise SettingsInvalid(f"there is no tool {missing[0]!r} that this principal may see")
+def _is_same(there: Begun, wanted: Begun) -> bool:
+    """Whether a run that was started under an id before is the one that is started under it now."""
+    return (there.task, there.principal.id, there.agent) == (wanted.task, wanted.principal.id, wanted.agent)

@@ -17,7 +17,7 @@ from interlock.core.budget import Amounts, Exhausted, Reservation, Taken, Unit, 
 from interlock.core.call import Caller
 from interlock.core.effect import CallEvent
 from interlock.core.journal import EventKind
-from interlock.core.model_cost import MODELS
+from interlock.core.unreported import MODELS
 from interlock.loop.model import Model, Reply
 from interlock.models.turn import Turn
 from interlock.ports import Claim, Intent, Look, NotClaimed, Settlement, StoredOperation
@@ -76,7 +76,7 @@ class Holding:
             full = next((each for each in found if each is not None), None)
             if full is not None:
                 return full
-            intent = self._intent(model, caller, wanted, most, at_us=now_us)
+            intent = self._intent(model, caller, wanted, most=most, at_us=now_us)
             claimed = await reach.world.calls.claim(intent)
             if isinstance(claimed, Claim):
                 return Held(claimed, caller, model.name)
@@ -107,7 +107,7 @@ class Holding:
         )
         await self._gate.see_through(_settled(reach, settlement))
 
-    def _intent(self, model: Model, caller: Caller, wanted: Taken, most: Amounts, *, at_us: int) -> Intent:
+    def _intent(self, model: Model, caller: Caller, wanted: Taken, *, most: Amounts, at_us: int) -> Intent:
         reach = self._reach
         amounts = orjson.dumps({"tokens": most.tokens, "cost_micros": most.cost_micros})
         operation = StoredOperation(

@@ -17,7 +17,7 @@ from typing import TypeVar, assert_never
 
 from interlock.core.admission import admit
 from interlock.core.approval import Approval
-from interlock.core.budget import NOTHING, Amounts
+from interlock.core.budget import Amounts
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose, refusal_of
@@ -44,6 +44,7 @@ from interlock.runtime.proposal import Again, Claimed, Found, Proposal
 from interlock.runtime.queues import CLOSING, Queues
 from interlock.runtime.records import Records
 from interlock.runtime.settling import Settler
+from interlock.runtime.unreported import unreported
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
@@ -142,9 +143,8 @@ class Gate:
         self._look_again = look_again
 
     def unreported(self, call: StoredOperation) -> Amounts:
-        """What a call is charged of whose cost nobody tells: its tool's declared maximum, never zero."""
-        tool = self._views.current.catalogue.find(call.tenant, call.tool)
-        return NOTHING if tool is None else Amounts(cost_micros=tool.spec.cost.max_micros)
+        """What a call is charged of whose cost nobody tells: the most that was declared for it, never zero."""
+        return unreported(call, self._views.current.catalogue)
 
     async def see_through(self, work: Coroutine[object, object, T]) -> T:
         """Carry out whole what must not end half done, even where who waits for it is cancelled."""

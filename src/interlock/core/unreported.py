@@ -1,4 +1,4 @@
-"""What a request to a model holds of budgets, as it is kept for a recovery that finds nobody at work on it."""
+"""What a call is charged of whose cost nobody tells: the most that was declared for it, never zero."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ from typing import Final
 
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.canonical import decode
+from interlock.core.catalogue import Catalogue
 
 MODELS: Final = "interlock.models"
 """The source under which requests to models are claimed: no tool has it."""
 
 
+def declared_most(catalogue: Catalogue, *, tenant: str, tool: str) -> Amounts:
+    """The most that a call of a tool was declared to cost."""
+    found = catalogue.find(tenant, tool)
+    return NOTHING if found is None else Amounts(cost_micros=found.spec.cost.max_micros)
+
+
 def held_by_request(sealed: bytes) -> Amounts:
-    """The most that a request can have used whose answer was lost; it is charged that, never nothing."""
+    """The most that a request to a model can have used, as it was kept beside its claim."""
     found = decode(sealed) if sealed else None
     if not isinstance(found, dict):
         return NOTHING
