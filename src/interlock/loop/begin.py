@@ -63,7 +63,8 @@ class Beginning:
         first = Agent(agent) if isinstance(agent, str) else agent
         everybody = tuple({each.name: each for each in (first, *options.get("agents", ()))}.values())
         by_name(everybody)
-        if not isinstance(task, str) or not task.strip():
+        words: object = task
+        if not isinstance(words, str) or not words.strip():
             raise SettingsInvalid("a run has a task, in words")
         given = options["model"]
         name = given if isinstance(given, str) else models.add(given)
