@@ -155,7 +155,7 @@ class Asking:
     async def _sent(self, model: Model, caller: Caller, body: Body, *, held: Held | None) -> Heard:
         """Send one request; what it held is settled whatever becomes of it."""
         drive, clock = self._drive, self._drive.reach.world.clock
-        began_s, reply, used = clock.monotonic_s(), None, most_used(model, body)
+        began_s, used = clock.monotonic_s(), None
         try:
             reply = await drive.ask(model.ask(body))
             is_in_vain = _is_passing(reply) or reply.turn.ended is TurnEnded.HTTP_ERROR
@@ -164,7 +164,7 @@ class Asking:
         finally:
             if held is not None:
                 working_ms = int((clock.monotonic_s() - began_s) * 1_000)
-                await drive.reach.holding.settle(held, used, working_ms=working_ms)
+                await drive.reach.holding.settle(held, used or most_used(model, body), working_ms=working_ms)
 
     async def _take_in(self, heard: Heard, *, note: str) -> bool:
         drive, view, turn = self._drive, self._drive.view, heard.reply.turn

@@ -32,27 +32,20 @@ class Transcript:
     def __init__(self, view: RunView, codec: Codec) -> None:
         self._view = view
         self._codec = codec
-        self._agent = ""
         self._sent = 0
         self._kept: list[Message] = []
 
     def messages(self, *, note: str = "") -> list[Message]:
         """All that is sent by now; `note` is said at the end, this time only."""
-        start = _start(self._view)
-        if self._agent != self._view.agent.name or start > self._sent:
-            self._agent, self._sent = self._view.agent.name, start
-            self._kept = _opening(self._view)
-        history = self._view.history
+        view = self._view
+        if self._sent == 0 or view.conversation_at > self._sent:
+            self._sent = view.conversation_at
+            self._kept = _opening(view)
+        history = view.history
         while self._sent < len(history):
             self._kept += _messages(history[self._sent], self._codec)
             self._sent += 1
         return [*self._kept, _said(note)] if note else self._kept
-
-
-def _start(view: RunView) -> int:
-    """Where the conversation of the present agent begins: after the latest hand-off to it."""
-    history = view.history
-    return next((at + 1 for at in range(len(history) - 1, -1, -1) if isinstance(history[at], HandedOff)), 1)
 
 
 def _opening(view: RunView) -> list[Message]:

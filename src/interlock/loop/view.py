@@ -124,6 +124,7 @@ class RunView:
         self.spent = Spent()
         self.trouble = Trouble()
         self.history: list[History] = []
+        self.conversation_at = 0
         self.until_us: int | None = None
         self.since_us = 0
         self.wishes: dict[Wish, Wished] = {}
@@ -196,6 +197,7 @@ class RunView:
                 self._wish(body)
             case HandedOff():
                 self.history.append(body)
+                self.conversation_at = len(self.history)
                 self.spent.hand_offs += 1
                 self._agent = body.agent
             case Moved():
@@ -209,6 +211,7 @@ class RunView:
         self._agent = begun.agent
         self.started_us = entry.at_us
         self.history.append(begun)
+        self.conversation_at = len(self.history)
 
     def _hear(self, responded: Responded, causes: tuple[Cause, ...], turn: Turn) -> None:
         self.spent.rounds += 1

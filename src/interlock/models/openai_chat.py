@@ -141,7 +141,8 @@ def _paired(messages: Sequence[Mapping[str, object]]) -> list[Mapping[str, objec
             waiting = [call_id for call_id in waiting if call_id != message.get("tool_call_id")]
         else:
             sent += map(_interrupted, waiting)
-            waiting = [text(call.get("id")) for call in mappings(message.get("tool_calls"))]
+            calls = message.get("tool_calls")
+            waiting = [text(call.get("id")) for call in mappings(calls)] if calls else []
         sent.append(message)
     return [*sent, *map(_interrupted, waiting)]
 
