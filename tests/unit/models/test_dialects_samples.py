@@ -28,18 +28,18 @@ def test_samples_of_messy_schemas_go_to_the_dialect_and_back(dialect: Dialect) -
 
 @pytest.mark.parametrize("dialect", Dialect)
 def test_samples_of_what_real_servers_list_go_to_the_dialect_and_back(dialect: Dialect) -> None:
-    lists = tool_lists(shared("mcp-tool-lists", variable="INTERLOCK_MCP_TOOL_LISTS"))
+    lists = tool_lists(shared("mcp-tool-lists"))
     assert [fault for schemas in lists.values() for fault in wrong(schemas, dialect)] == []
 
 
 @pytest.mark.parametrize("dialect", Dialect)
 def test_samples_of_the_schemas_of_real_services_go_to_the_dialect_and_back(dialect: Dialect) -> None:
-    assert wrong(service_schemas(shared("openapi", variable="INTERLOCK_OPENAPI")), dialect) == []
+    assert wrong(service_schemas(shared("openapi")), dialect) == []
 
 
 @pytest.mark.parametrize("dialect", Dialect)
 def test_every_list_of_a_real_server_is_declared_within_the_providers_limits(dialect: Dialect) -> None:
-    lists = tool_lists(shared("mcp-tool-lists", variable="INTERLOCK_MCP_TOOL_LISTS"))
+    lists = tool_lists(shared("mcp-tool-lists"))
     everything = {f"{file}.{name}": schema for file, schemas in lists.items() for name, schema in schemas.items()}
     for schemas in [*lists.values(), everything]:
         found = declared(schemas, dialect)
@@ -107,11 +107,12 @@ def _compiled(schema: Any) -> CompiledSchema | None:
         return None
 
 
-def shared(folder: str, *, variable: str) -> Path:
-    """A folder of real documents beside the project."""
-    found = Path(os.environ.get(variable) or SHARED / folder)
+def shared(name: str) -> Path:
+    """A folder of real documents: beside the cases of trouble, else beside the project."""
+    cases = os.environ.get("INTERLOCK_TROUBLE")
+    found = (Path(cases).resolve().parent if cases else SHARED) / name
     if not found.is_dir():
-        pytest.skip(f"{variable} names no folder: set it to run this test ({found}).")
+        pytest.skip(f"There is no {found}: name the folder beside it as INTERLOCK_TROUBLE to run this test.")
     return found
 
 
