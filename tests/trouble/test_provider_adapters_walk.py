@@ -41,8 +41,9 @@ async def test_alternatives_at_a_root_are_not_sent_and_hold_nevertheless(
         sent = declared.projections["find"]
         assert sent.schema.keys().isdisjoint({"anyOf", "oneOf", "allOf"})
         assert "/anyOf" in {loss.pointer for loss in sent.losses}
-        for arguments in ({}, {"route": "r"}, {"file": "f"}):
-            back: Any = sent.back(sent.there(arguments))
+        each: list[dict[str, Any]] = [{}, {"route": "r"}, {"file": "f"}]
+        for arguments in each:
+            back = sent.back(sent.there(arguments))
             seen = await gate.call(ToolCall("c", "find", json.dumps(back)), principal=ALICE)
             assert code(seen) == ("ok" if arguments else "TOOL_ARGUMENT_INVALID")
             assert arguments or "at least one of these: route; file" in gate.for_model(seen)
