@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from interlock.core.items import Item, ItemState
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
+    from interlock.core.lineage import Lineage, Standing, Traced, lineage_of
     from interlock.core.observation import Observation, Status
     from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
@@ -80,10 +81,19 @@ if TYPE_CHECKING:
     from interlock.declare.http_options import HttpLookUp
     from interlock.declare.http_request import HttpParameter
     from interlock.keys import Keys
+    from interlock.loop.agent import Agent
+    from interlock.loop.desk import Run, RunExists, RunUnknown
+    from interlock.loop.entries import Check, Wish
+    from interlock.loop.events import RunEvent
+    from interlock.loop.limits import RunLimits
+    from interlock.loop.machine import State as RunState
+    from interlock.loop.model import Model, ModelUnknown, Price
+    from interlock.loop.replay import Against, Redecided
+    from interlock.loop.report import RunReport
     from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Secrets, Signer
     from interlock.runtime.health import HealthState
     from interlock.runtime.recovery import Recovered
-    from interlock.settings import Publish, Settings
+    from interlock.settings import Drives, Publish, Settings
 
 _HOMES = {
     "interlock.assemble": ("Gate", "Host"),
@@ -127,6 +137,7 @@ _HOMES = {
     "interlock.core.items": ("Item", "ItemState"),
     "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
+    "interlock.core.lineage": ("Lineage", "Standing", "Traced", "lineage_of"),
     "interlock.core.observation": ("Observation", "Status"),
     "interlock.core.operation": ("Operation",),
     "interlock.core.policy": ("PolicySource",),
@@ -156,17 +167,31 @@ _HOMES = {
     "interlock.declare.http_options": ("HttpLookUp",),
     "interlock.declare.http_request": ("HttpParameter",),
     "interlock.keys": ("Keys",),
+    "interlock.loop.agent": ("Agent",),
+    "interlock.loop.desk": ("Run", "RunExists", "RunUnknown"),
+    "interlock.loop.entries": ("Check", "Wish"),
+    "interlock.loop.events": ("RunEvent",),
+    "interlock.loop.limits": ("RunLimits",),
+    "interlock.loop.machine": ("RunState",),
+    "interlock.loop.model": ("Model", "ModelUnknown", "Price"),
+    "interlock.loop.replay": ("Against", "Redecided"),
+    "interlock.loop.report": ("RunReport",),
     "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
     "interlock.runtime.health": ("HealthState",),
     "interlock.runtime.recovery": ("Recovered",),
-    "interlock.settings": ("Publish", "Settings"),
+    "interlock.settings": ("Drives", "Publish", "Settings"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+RENAMED = {"RunState": "State"}
+"""What is called otherwise where it is defined."""
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ActRefused",
+    "Against",
+    "Agent",
     "Approval",
     "ApprovalFloor",
     "ApprovalState",
@@ -179,6 +204,7 @@ __all__ = [
     "Break",
     "CacheRule",
     "Caller",
+    "Check",
     "Checkpoint",
     "ChosenBy",
     "Clock",
@@ -195,6 +221,7 @@ __all__ = [
     "Damage",
     "Declaration",
     "Deny",
+    "Drives",
     "Effect",
     "Entropy",
     "ErrorContract",
@@ -222,12 +249,15 @@ __all__ = [
     "Lifecycle",
     "Limit",
     "Limits",
+    "Lineage",
     "Localized",
     "LookUpRule",
     "Looks",
     "Mark",
     "Match",
     "Mode",
+    "Model",
+    "ModelUnknown",
     "NotWritten",
     "Observation",
     "OpenCall",
@@ -239,15 +269,24 @@ __all__ = [
     "ParameterSource",
     "PolicyInvalid",
     "PolicySource",
+    "Price",
     "Principal",
     "PrincipalKind",
     "Principals",
     "Publish",
     "Recovered",
+    "Redecided",
     "Resource",
     "Result",
     "RetryRule",
     "Risk",
+    "Run",
+    "RunEvent",
+    "RunExists",
+    "RunLimits",
+    "RunReport",
+    "RunState",
+    "RunUnknown",
     "SandboxLimits",
     "ScopeKey",
     "ScopeKind",
@@ -257,6 +296,7 @@ __all__ = [
     "Signer",
     "Source",
     "SpecInvalid",
+    "Standing",
     "Status",
     "StoreError",
     "StoreMoved",
@@ -265,6 +305,7 @@ __all__ = [
     "ToolFault",
     "ToolSpec",
     "ToolUnknown",
+    "Traced",
     "Trust",
     "UndoState",
     "Unit",
@@ -272,8 +313,10 @@ __all__ = [
     "Vendor",
     "Verified",
     "VersionExists",
+    "Wish",
     "grpc_tool",
     "http_tool",
+    "lineage_of",
     "program",
     "tool",
     "verify_export",
@@ -284,7 +327,7 @@ def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'interlock' has no attribute {name!r}")
-    found = getattr(import_module(home), name)
+    found = getattr(import_module(home), RENAMED.get(name, name))
     globals()[name] = found
     return found
 

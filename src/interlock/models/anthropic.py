@@ -67,7 +67,7 @@ def request(
     choice: Choice = Choice.AUTO,
     only: Sequence[str] = (),
 ) -> dict[str, object]:
-    """The request body. Leading messages of the role `system` become its `system`; each call in the history that was
+    """The request body. Messages of the role `system` become its `system`; each call in the history that was
     left without a result is answered as failed, since the provider refuses a history that is not paired.
 
     `only` sends fewer tools, since the dialect has no other way. Raises ValueError where a call is required of a model
