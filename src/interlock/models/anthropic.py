@@ -1,7 +1,7 @@
 """The Anthropic Messages dialect: declarations and requests out, turns in, results back. No I/O.
 
-Source: the Anthropic API reference, /v1/messages. Read on recordings of its servers and of llama.cpp's, which speaks it
-too and took a request with tools live; the rest of the loop was not tried live (November 2026).
+Source: the Anthropic API reference, /v1/messages. Read on recordings of Anthropic's servers; tried live with the one of
+llama.cpp, which speaks it too: a call, its result and the next turn (November 2026).
 """
 
 from __future__ import annotations

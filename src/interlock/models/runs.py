@@ -22,13 +22,13 @@ Span: TypeAlias = tuple[int, int]
 WAIT_MIN: Final = 24
 WAIT_MAX: Final = 4_096
 PATTERNS_MAX: Final = 4
-AHEAD_MIN: Final = 4
+AHEAD_MIN: Final = 1
 EVENT_CHARACTERS_MAX: Final = 4_096
 _PLAIN: Final = r'[^"\\\x00-\x1f]*+'
 _ESCAPE: Final = r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})'
 _TEXT: Final = f"{_PLAIN}(?:{_ESCAPE}{_PLAIN})*+"
 _PIECE: Final = "(?P<piece>"
-_COUNT: Final = r"(?:0|[1-9][0-9]{0,14})(?![0-9.eE])"
+_COUNT: Final = r"(?:0|[1-9][0-9]{0,14})"
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
 
 
@@ -64,20 +64,20 @@ class _Pattern:
 
 
 class Runs:
-    """What was learned from one stream."""
+    """What was learned from one stream. `patterns` are empty as long as that is nothing."""
 
     def __init__(self, joints: Joints) -> None:
         self._joints = joints
-        self._patterns: list[_Pattern] = []
+        self.patterns: list[_Pattern] = []
         self._wait = self._left = WAIT_MIN
 
     def joined(self, block: str, at: int) -> tuple[str, int] | None:
         """The run of two or more events that begins there, as one event, and where it ends."""
-        for index, pattern in enumerate(self._patterns):
+        for index, pattern in enumerate(self.patterns):
             found = pattern.run.match(block, at)
             if found is not None:
                 if index:
-                    self._patterns.insert(0, self._patterns.pop(index))
+                    self.patterns.insert(0, self.patterns.pop(index))
                 if not pattern.used:
                     pattern.used, self._wait = True, WAIT_MIN
                 return _as_one(pattern, block, at=at, end=found.end()), found.end()
@@ -90,7 +90,7 @@ class Runs:
             return
         pattern = _pattern(block[at:end], joints=self._joints) if end - at <= EVENT_CHARACTERS_MAX else None
         if pattern is not None:
-            self._patterns = [pattern, *self._patterns[: PATTERNS_MAX - 1]]
+            self.patterns = [pattern, *self.patterns[: PATTERNS_MAX - 1]]
         self._left, self._wait = self._wait, min(2 * self._wait, WAIT_MAX)
 
 

@@ -88,8 +88,8 @@ class EventCutter:
             lines = lines.replace("\r\n", "\n").replace("\r", "\n")
         at = 0
         while at < len(lines):
-            run = None if self._data or self._name else self._runs.joined(lines, at)
-            event, at = run or self._next(lines, at)
+            begins = self._runs.patterns and not self._data and not self._name
+            event, at = (begins and self._runs.joined(lines, at)) or self._next(lines, at)
             for line in event.split("\n"):
                 if (taken := self._take(line)) is not None:
                     yield taken

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Final
 
+from interlock.core.canonical import Json
 from interlock.models import anthropic, bedrock, gemini, openai_chat, openai_responses
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.dialects import Dialect, declare
@@ -26,12 +27,12 @@ class Spoken:
     stopped: str
 
 
-SCHEMA: Final = {
+SCHEMA: Final[dict[str, Json]] = {
     "type": "object",
     "properties": {"path": {"type": "string"}, "lines": {"type": "integer", "minimum": 1}},
     "required": ["path"],
 }
-SPECS: Final = [
+SPECS: Final[list[tuple[str, str, dict[str, Json]]]] = [
     ("read_file", "Reads a file.", SCHEMA),
     ("mail.send", "Sends a mail.", {"type": "object", "properties": {}}),
 ]

@@ -126,6 +126,16 @@ def test_names_of_events_are_part_of_what_must_be_equal() -> None:
     assert [event.name for event in events][-2:] == ["other", "one"]
 
 
+@pytest.mark.parametrize("began", ["event: other\n", "data: [\n"])
+def test_an_event_that_began_before_is_none_of_a_run(began: str) -> None:
+    cutter = EventCutter(JOINTS)
+    unit = f"data: {A}\n"
+    list(cutter.feed((unit * WHOLE + began).encode()))
+    first, *rest = cutter.feed((unit * 3).encode())
+    assert (first.name, first.data) == (("other", A.strip()) if "event" in began else ("", f"[\n{A.strip()}"))
+    assert "".join(json.loads(event.data)["d"]["t"] for event in rest) == "aa"
+
+
 PIECES = st.text(max_size=5) | st.sampled_from(
     ["", '"', "\\", "\ud83d", "\ude00", "\U0001f600", "{", "\n\ndata: ", "é"]
 )
