@@ -177,6 +177,11 @@ Packed = NewType("Packed", int)
 """Amounts in one number; such numbers may be added and subtracted."""
 
 
+_LOW: Final = (1 << 3 * LANE_BITS) - 1
+_UNUSUAL: Final = sum(LANE - SUM_MAX << unit.shift for unit in Unit) + (1 << len(Unit) * LANE_BITS)
+"""The bits of a number that are set where a lane is below zero, or more than `SUM_MAX`."""
+
+
 @lru_cache(4_096)
 def packed(amounts: Amounts) -> Packed:
     """The amounts in one number. Remembered, for the calls of a tool take the same time and again."""
@@ -187,6 +192,19 @@ def packed(amounts: Amounts) -> Packed:
 
 def unpacked(number: Packed) -> Amounts:
     """The amounts that a number holds, each at most `SUM_MAX`."""
+    if not number & _UNUSUAL:  # as nearly all are: a number below zero has all of its high bits
+        low, high = number & _LOW, number >> 3 * LANE_BITS
+        return _new(
+            Amounts,
+            (
+                low & LANE,
+                low >> LANE_BITS & LANE,
+                low >> 2 * LANE_BITS,
+                high & LANE,
+                high >> LANE_BITS & LANE,
+                high >> 2 * LANE_BITS,
+            ),
+        )
     rest, amounts = int(number), []
     for _ in Amounts._fields:
         lane = rest & LANE
