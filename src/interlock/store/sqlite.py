@@ -330,6 +330,7 @@ class _Batch:
             return
         self._version = version
         desk.epoch = sqlite_catalogue.epoch(desk.db)
+        desk.may_ask = sqlite_approvals.is_any_pending(desk.db)
         self._read_anew()
 
     def take_back(self) -> None:
