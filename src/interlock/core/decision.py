@@ -14,7 +14,7 @@ from dataclasses import field, fields, replace
 from typing import assert_never
 
 from interlock.core.approval import Approval, ApprovalState, Binding, Requirement
-from interlock.core.budget import Exhausted, Reservation, ScopeKind, Taken, Unit, Usage, exhausted
+from interlock.core.budget import Counted, Exhausted, Reservation, ScopeKind, Taken, Unit, exhausted
 from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json
 from interlock.core.catalogue import CLOSED, NAME_CHARS_MAX, Catalogue, Tool
@@ -68,11 +68,11 @@ class Facts:
     resource: Resource | None = None
     outside: Mapping[str, Json] = field(default_factory=dict)
     reservations: tuple[Reservation, ...] = ()
-    usage: tuple[Usage, ...] = ()
+    usage: tuple[Counted, ...] = ()
     grant: Approval | None = None
     deadline_us: int | None = None
     epoch: int = 0
-    effects: tuple[Usage, ...] = ()
+    effects: tuple[Counted, ...] = ()
 
 
 @frozen

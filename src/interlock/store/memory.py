@@ -337,7 +337,8 @@ class MemoryStore(MemoryCompensations):
 
     async def usage(self, tenant: str) -> tuple[tuple[ScopeKey, Usage], ...]:
         """Every usage row of a tenant."""
-        return tuple(sorted((scope, usage) for scope, usage in self._books.usage.items() if scope.tenant == tenant))
+        found = [(scope, Usage.read(each)) for scope, each in self._books.usage.items() if scope.tenant == tenant]
+        return tuple(sorted(found))
 
     async def purge(self, before_us: int) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
