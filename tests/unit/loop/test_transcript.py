@@ -1,4 +1,4 @@
-"""What a model is sent is made of the journal: in order, whole turns, every call answered, no other's words as its own."""
+"""What a model is sent is made of the journal: in order, whole turns, all calls answered, nobody else's words."""
 
 import pytest
 
