@@ -19,7 +19,7 @@ from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
 from interlock.loop.calling import Calling
-from interlock.loop.entries import Body, Ended, Entry, Moved, Wish, read, written
+from interlock.loop.entries import Body, Ended, Entry, Faulted, Moved, Responded, Wish, read, written
 from interlock.loop.interrupted import Interrupted, RunLost
 from interlock.loop.machine import Cause, State, after
 from interlock.loop.reach import Reach
@@ -197,7 +197,7 @@ class Drive:
                 release=state.is_over,
                 ended=None if ended is None else ended.reason,
                 charges=charges,
-                event=None if ended is None else self._ending(state, ended),
+                event=None if ended is None else self._ending(state, said),
             )
             moved = await self.reach.world.runs.move_run(step)
             if moved is NotMoved.BEHIND:
@@ -261,19 +261,22 @@ class Drive:
         times = [each for each in (view.begun.expires_us, waits, again) if each is not None]
         return min(times, default=None)
 
-    def _ending(self, state: State, ended: Ended) -> Event:
+    def _ending(self, state: State, said: Sequence[Said]) -> Event:
+        """The record of the end, with what was used by then: by what is written now, too."""
         view, spent = self.view, self.view.spent
+        bodies = [body for body, _ in said]
+        asked = [body for body in bodies if isinstance(body, Responded | Faulted)]
         record = {
             "subject": view.id,
             "principal": view.begun.principal.id,
             "on_behalf_of": view.begun.principal.on_behalf_of,
             "agent": view.agent.name,
             "state": state.value,
-            "reason": ended.reason,
-            "rounds": spent.rounds,
+            "reason": next(body.reason for body in bodies if isinstance(body, Ended)),
+            "rounds": spent.rounds + sum(isinstance(body, Responded) for body in asked),
             "calls": spent.calls,
-            "tokens": spent.tokens,
-            "cost_micros": spent.cost_micros,
-            "working_ms": spent.working_ms,
+            "tokens": spent.tokens + sum(body.tokens for body in asked),
+            "cost_micros": spent.cost_micros + sum(body.cost_micros for body in asked),
+            "working_ms": spent.working_ms + sum(body.working_ms for body in asked),
         }
         return self.reach.records.act(EventKind.RUN_ENDED, view.tenant, record)

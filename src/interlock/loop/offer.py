@@ -33,6 +33,7 @@ class Offer:
     """The tools of one request: as they are declared, and the versions that their names mean.
 
     Tools of servers that the provider calls itself are declared to it otherwise; here they are what it has to ask for.
+    `pins` are there also for tools of the run that are frozen or do not work, of which the gate says so.
     `known` are all names of the tenant's tools, offered or not.
     """
 
@@ -82,8 +83,8 @@ def bound_of(view: View, callers: Sequence[Caller], names: Iterable[str] | None)
 
 def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
     """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to."""
-    tools = [tool for each in bound if (tool := _usable(view, caller, each, agent=role.agent)) is not None]
-    specs = [tool.spec for tool in tools]
+    tools = [tool for each in bound if (tool := _of_run(view, caller, each, agent=role.agent)) is not None]
+    specs = [tool.spec for tool in tools if tool.state not in CLOSED]
     working = [spec for spec in specs if not health.withheld(spec)]
     names = {spec.name for spec in working_ones(specs, working=working)}
     shown = [tool for tool in tools if tool.spec.name in names]
@@ -93,7 +94,7 @@ def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, hea
         if not parts(tool.spec.name).server
     ]
     known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
-    return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in shown}, known)
+    return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in tools}, known)
 
 
 class Offers:
@@ -132,14 +133,14 @@ class Offers:
         return found
 
 
-def _usable(view: View, caller: Caller, bound: Bound, *, agent: Agent) -> Tool | None:
+def _of_run(view: View, caller: Caller, bound: Bound, *, agent: Agent) -> Tool | None:
     if bound.name == HAND_OFF:
         if not agent.hand_offs:
             return None
     elif agent.tools is not None and bound.name not in agent.tools:
         return None
     tool = view.catalogue.pinned(caller.principal.tenant, bound.name, digest=bound.digest)
-    if tool is None or tool.state in CLOSED or view.visibility(tool, caller) is Visibility.NEVER:
+    if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
         return None
     return tool
 
@@ -152,6 +153,8 @@ def _schema(tool: Tool, role: Role) -> dict[str, Json]:
 def planned(proposed: Proposed, *, call_id: str, offered: Offer) -> Planned:
     """The call that a model means by its spelling. A name that was not offered means nothing that could run."""
     name = catalogue_name(proposed, offered.declarations.names)
+    if name == f" {proposed.name}" and not parts(proposed.name).server:  # not offered, and perhaps of this run
+        name = proposed.name
     if name not in offered.pins:
         name = name.removeprefix(" ")
         deny = NOT_OFFERED if name in offered.known else None
