@@ -50,8 +50,9 @@ ROOMS = layering.Rooms(
             "testing": {"core", "ports", "runtime", "loop", "models", "store.memory"},
             "assemble": {"*"},
             "declarations": {"core", "runtime", "models"},
+            "upstream": {"core", "declare", "runners"},
             "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble"},
-            "__init__": {*CALLERS, "assemble", "keys"},
+            "__init__": {*CALLERS, "assemble", "keys", "upstream"},
         }.items()
     },
     never={"assemble": frozenset({"doors", "__init__"})},
@@ -73,6 +74,7 @@ BANS = bans.Bans(
     name_parts=frozenset({"Manager", "Factory", "Helper", "Util", "Base", "Handler", "Service"}),
     lazy_imports={
         "src/interlock/assemble.py": "optional dependencies are imported where they are chosen",
+        "src/interlock/runners/kinds.py": "a runner's dependencies are imported when the first tool needs it",
         "src/interlock/copies.py": "psycopg is imported only where a store moves to PostgreSQL",
         "src/interlock/__init__.py": "`import interlock` stays under 0.2 s",
         "src/interlock/keys.py": "the signing library is loaded only where something is signed",

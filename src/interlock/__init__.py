@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from interlock.core.items import Item, ItemState
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
+    from interlock.core.mcp_call import McpLookUp
     from interlock.core.observation import Observation, Status
     from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
@@ -79,11 +80,14 @@ if TYPE_CHECKING:
     from interlock.declare.grpc_options import GrpcLookUp
     from interlock.declare.http_options import HttpLookUp
     from interlock.declare.http_request import HttpParameter
+    from interlock.declare.mcp import McpTool, mcp_tool
+    from interlock.declare.mcp_server import McpListed, McpServer
     from interlock.keys import Keys
     from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Secrets, Signer
     from interlock.runtime.health import HealthState
     from interlock.runtime.recovery import Recovered
     from interlock.settings import Publish, Settings
+    from interlock.upstream import mcp_listing
 
 _HOMES = {
     "interlock.assemble": ("Gate", "Host"),
@@ -127,6 +131,7 @@ _HOMES = {
     "interlock.core.items": ("Item", "ItemState"),
     "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
+    "interlock.core.mcp_call": ("McpLookUp",),
     "interlock.core.observation": ("Observation", "Status"),
     "interlock.core.operation": ("Operation",),
     "interlock.core.policy": ("PolicySource",),
@@ -155,11 +160,14 @@ _HOMES = {
     "interlock.declare.grpc_options": ("GrpcLookUp",),
     "interlock.declare.http_options": ("HttpLookUp",),
     "interlock.declare.http_request": ("HttpParameter",),
+    "interlock.declare.mcp": ("McpTool", "mcp_tool"),
+    "interlock.declare.mcp_server": ("McpListed", "McpServer"),
     "interlock.keys": ("Keys",),
     "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
     "interlock.runtime.health": ("HealthState",),
     "interlock.runtime.recovery": ("Recovered",),
     "interlock.settings": ("Publish", "Settings"),
+    "interlock.upstream": ("mcp_listing",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -227,6 +235,10 @@ __all__ = [
     "Looks",
     "Mark",
     "Match",
+    "McpListed",
+    "McpLookUp",
+    "McpServer",
+    "McpTool",
     "Mode",
     "NotWritten",
     "Observation",
@@ -274,6 +286,8 @@ __all__ = [
     "VersionExists",
     "grpc_tool",
     "http_tool",
+    "mcp_listing",
+    "mcp_tool",
     "program",
     "tool",
     "verify_export",

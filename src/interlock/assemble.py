@@ -14,7 +14,6 @@ from interlock.core.budget import ScopeKey, Usage
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
 from interlock.core.errors import KeyInvalid, SettingsInvalid
 from interlock.core.functions import Declaration
-from interlock.core.http_address import read_allowed
 from interlock.core.key_mark import KeyMark, key_mark
 from interlock.core.observation import Observation
 from interlock.core.policy import Mode, PolicySource
@@ -28,9 +27,8 @@ from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
 from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Secrets, Signer, Wakes
 from interlock.runners.by_kind import RunnersByKind
-from interlock.runners.python import PythonRunner
+from interlock.runners.kinds import Kinds
 from interlock.runners.spool import Spools
-from interlock.runners.threads import Threads
 from interlock.runtime.acts import only_operators
 from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.audit import AuditDesk
@@ -53,9 +51,7 @@ from interlock.system import SystemClock, SystemEntropy
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-    from interlock.runners.by_kind import CodeRunner
     from interlock.runners.egress import Resolver
-    from interlock.runners.sandbox import SandboxRunner
     from interlock.store.backup_file import Placed, Tell
     from interlock.store.postgres import PostgresStore
     from interlock.store.sqlite import SqliteStore
@@ -76,7 +72,7 @@ class Host:
     `keys` sign the audit log and key its digests (default: a file beside the store, readable by its owner only, or in
     `key_folder`, which is the working directory for a database); a `signer` of its own replaces the first. `facts` are
     for policies (`fact_names` says which there are), `principals` say who a requester is today, `secrets` are
-    credentials for handlers. `resolver` finds the addresses of HTTP and gRPC tools, and `tls` says which
+    credentials for handlers. `resolver` finds the addresses of HTTP, gRPC and MCP tools, and `tls` says which
     certificates they trust. `seal` is a 32-byte key: with it operations, results and payloads are encrypted at rest.
     """
 
@@ -269,14 +265,7 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
     clock = host.clock or SystemClock()
     entropy = host.entropy or SystemEntropy()
     spools = Spools(store.artifacts, clock, lambda: new_id(clock, entropy))
-    runners = RunnersByKind({
-        "python": lambda: PythonRunner(
-            redactor=redactor, threads=Threads(threads_max=settings.threads_max), spools=spools
-        ),
-        "sandbox": lambda: _sandbox(redactor),
-        "http": lambda: _http(settings, host, redactor=redactor, spools=spools),
-        "grpc": lambda: _grpc(settings, host, redactor=redactor, spools=spools),
-    })  # fmt: skip
+    runners = Kinds(settings, redactor, spools, host.resolver, host.tls).runners()
     world = World(
         calls=store,
         approvals=store,
@@ -304,36 +293,12 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
     return kind(world, settings, views=views, records=records, runners=runners)
 
 
-def _http(settings: Settings, host: Host, *, redactor: Redactor, spools: Spools) -> CodeRunner:
-    from interlock.runners.egress import GuardedNetwork
-    from interlock.runners.http import HttpRunner
-
-    network = GuardedNetwork(resolver=host.resolver, allowed=read_allowed(settings.egress_allow))
-    return HttpRunner(clock=spools.clock, network=network, tls=host.tls, redactor=redactor, spools=spools)
-
-
-def _grpc(settings: Settings, host: Host, *, redactor: Redactor, spools: Spools) -> CodeRunner:
-    try:
-        from interlock.runners.grpc import GrpcRunner
-        from interlock.runners.grpc_channel import Channels
-    except ModuleNotFoundError as missing:
-        raise SettingsInvalid("gRPC tools need grpcio: pip install 'interlock[grpc]'") from missing
-
-    channels = Channels(resolver=host.resolver, allowed=read_allowed(settings.egress_allow), tls=host.tls)
-    return GrpcRunner(channels=channels, redactor=redactor, spools=spools)
-
-
-def _sandbox(redactor: Redactor) -> SandboxRunner:
-    from interlock.runners.sandbox import SandboxRunner
-
-    return SandboxRunner(redactor=redactor)
-
-
 async def sandbox_missing() -> str:
     """Why programs cannot be run in a sandbox on this machine; empty where they can."""
+    from interlock.runners.sandbox import SandboxRunner
     from interlock.runners.sandbox_probe import NoSandbox
 
-    runner = _sandbox(Redactor())
+    runner = SandboxRunner(redactor=Redactor())
     found = await runner.machine()
     await runner.close()
     return found.reason if isinstance(found, NoSandbox) else ""
