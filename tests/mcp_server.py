@@ -140,7 +140,7 @@ async def answers_another(call: Call) -> Answer:
 
 
 async def answers_no_result(call: Call) -> Answer:
-    mangling.append(lambda data: re.sub(rb'"content": *\[', b'"content":[7,', data))
+    mangling.append(lambda data: re.sub(rb'"content": *\[', b'"content":[7,', data).replace(b"structuredContent", b"x"))
     return call.ok()
 
 

@@ -11,6 +11,7 @@ import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
 
+from interlock.core.artifact import TEXT
 from interlock.core.canonical import Json, canonical, sha256_hex
 from interlock.core.frozen import frozen
 from interlock.core.http_answer import is_text
@@ -50,7 +51,7 @@ def outcome_of(answer: Answer, *, spec: ToolSpec, code: McpCode) -> Outcome:
         return _refused(answer, spec=spec, code=code)
     end = _end_of(answer, code)
     if not end:
-        return result_of(answer.result)
+        return result_of(answer.result, limit=spec.output_bytes_max)
     declared = code.error(end) or code.error(IS_ERROR if end != INPUT_REQUIRED else "")
     what = "asks for more input, which nobody gives it here" if end == INPUT_REQUIRED else "says that it failed"
     message = f"{spec.name} {what}."
@@ -65,13 +66,13 @@ def outcome_of(answer: Answer, *, spec: ToolSpec, code: McpCode) -> Outcome:
     )
 
 
-def found_of(answer: Answer, *, look_up: McpLookUp, code: McpCode) -> Outcome | None:
+def found_of(answer: Answer, *, spec: ToolSpec, look_up: McpLookUp, code: McpCode) -> Outcome | None:
     """What a look-up found out: it happened, it did not where the tool declares that this proves it, or None."""
     end = str(answer.code) if isinstance(answer, Refused) else _end_of(answer, code)
     if end or isinstance(answer, Refused):
         ends = {end, IS_ERROR} if isinstance(answer, Said) and end != INPUT_REQUIRED else {end}
         return _DID_NOT if not ends.isdisjoint(look_up.not_happened) else None
-    result = result_of(answer.result)
+    result = result_of(answer.result, limit=spec.output_bytes_max)
     if not look_up.found_at:
         return result
     value = _at(answer.result.get("structuredContent"), look_up.found_at)
@@ -82,8 +83,11 @@ def found_of(answer: Answer, *, look_up: McpLookUp, code: McpCode) -> Outcome | 
     return Succeeded(canonical(value))
 
 
-def result_of(result: Mapping[str, Json]) -> Outcome:
-    """What a server gave back: its structured content where there is some, else its content."""
+def result_of(result: Mapping[str, Json], *, limit: int) -> Outcome:
+    """What a server gave back: its structured content where there is some, else its content.
+
+    A text that is longer than the limit is kept as the text that it is.
+    """
     if "structuredContent" in result and result["structuredContent"] is not None:
         return _shown(result["structuredContent"], NOTHING_MORE)
     content = result.get("content")
@@ -95,6 +99,8 @@ def result_of(result: Mapping[str, Json]) -> Outcome:
         return Failed(Code.OUTPUT_INVALID, _UNREADABLE)
     shown: list[Json] = [each.shown for each in found]
     produced = Produced(whole=_whole(content, found)) if any(each.data is not None for each in found) else NOTHING_MORE
+    if len(shown) == 1 and isinstance(shown[0], str) and len(data := shown[0].encode("utf-8", "replace")) > limit:
+        produced = Produced(whole=Whole(TEXT, len(data), data))
     return _shown(shown[0] if len(shown) == 1 else shown or None, produced)
 
 

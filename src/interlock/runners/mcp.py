@@ -113,7 +113,10 @@ class McpRunner:
         arguments = {name: value for name, value in filled.items() if value is not None}
         asked = _Asked(look_up.tool, arguments, {"traceparent": _trace(invocation)}, is_read=True)
         found = await self._ask(asked, invocation, bound=bound, progress=Progress())
-        return found_of(found, look_up=look_up, code=bound.code) if isinstance(found, Said | Refused) else None
+        spec = invocation.operation.spec
+        if not isinstance(found, Said | Refused):
+            return None
+        return found_of(found, spec=spec, look_up=look_up, code=bound.code)
 
     async def resolve(self, operation: Operation) -> Resource | None:
         """None: an MCP tool has no resolver."""
@@ -135,17 +138,19 @@ class McpRunner:
             exchange = McpExchange(waits.bytes_max, asked.is_read, mirrored=mirrored, progress=progress)
             try:
                 async with self._sessions.of(key, opening, waits=waits) as session:
-                    found = await session.call(asked.tool, asked.arguments, meta=asked.meta, exchange=exchange)
-                    if isinstance(found, Refused) and found.code == INVALID_PARAMS:
-                        return await _unheard(found, session, asked, waits=waits)
+                    found = await _called(session, asked, exchange=exchange)
             except NotStarted as fault:
                 return fault.why
             if not (exchange.is_gone and asked.is_read and session.is_used):
                 return found
 
 
-async def _unheard(found: Refused, session: Session, asked: _Asked, *, waits: Waits) -> Refused:
-    is_so = await is_unheard(session, asked.tool, asked.arguments, bytes_max=waits.bytes_max)
+async def _called(session: Session, asked: _Asked, *, exchange: McpExchange) -> Said | Refused | Illegible | NoAnswer:
+    """What it says; of arguments that it calls invalid, whether its tool can have had a say in that."""
+    found = await session.call(asked.tool, asked.arguments, meta=asked.meta, exchange=exchange)
+    if not isinstance(found, Refused) or found.code != INVALID_PARAMS:
+        return found
+    is_so = await is_unheard(session, asked.tool, asked.arguments, bytes_max=exchange.bytes_max)
     return replace(found, is_unheard=is_so)
 
 

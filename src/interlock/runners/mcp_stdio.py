@@ -201,10 +201,8 @@ async def _read(process: asyncio.subprocess.Process, speech: Any, *, way: StdioW
     try:
         # Whoever reads may be gone, and so may the process: both end a session that is over anyway.
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
-            while process.stdout is not None and (data := await process.stdout.read(CHUNK_BYTES)):
+            while strange <= NO_MESSAGES_MAX and process.stdout and (data := await process.stdout.read(CHUNK_BYTES)):
                 strange += await _speak([_message(line) for line in lines.feed(data)], speech)
-                if strange > NO_MESSAGES_MAX:
-                    break
     finally:
         lost.set()
         speech.close()
@@ -250,13 +248,11 @@ class _Lines:
         return found
 
     def _take(self, part: bytes) -> None:
-        self._size += len(part)
+        before, self._size = self._size, self._size + len(part)
         if self._size <= self._bytes_max:
             self._parts.append(part)
-        elif len(self._parts) > 1 or (self._parts and len(self._parts[0]) > _HEAD_BYTES):
-            self._parts = [b"".join(self._parts)[:_HEAD_BYTES]]
-        elif not self._parts:
-            self._parts = [part[:_HEAD_BYTES]]
+        elif before <= self._bytes_max:
+            self._parts = [b"".join(self._parts)[:_HEAD_BYTES] + part[:_HEAD_BYTES]]
 
 
 def _message(line: bytes | _Long) -> JSONRPCMessage | None:
