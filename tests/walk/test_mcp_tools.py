@@ -29,7 +29,9 @@ from interlock.core.artifact import Page
 from interlock.core.observation import Observation
 from tests.execution import passing
 from tests.gates import ALICE, ALL, code, opened, records
+from tests.http_upstream import Names
 from tests.mcp_upstream import Upstream, declared, over_http, over_stdio
+from tests.walk.test_http_tls import NAME, certificate_of, host_trusting, serving
 
 LOOPBACK = ["127.0.0.1"]
 
@@ -242,6 +244,7 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from interlock import ToolCall
 from tests.gates import ALICE, ALL, opened
+from tests.http_upstream import Names
 from tests.mcp_upstream import declared, over_stdio
 async def main():
     tools = [declared(over_stdio(Path(sys.argv[2])).server, "says_what_it_got", "read")]
@@ -257,6 +260,24 @@ asyncio.run(main())
     pid = int(await done.stdout.readline())
     await done.wait()
     await gone(pid)
+
+
+@pytest.mark.requirement("EXEC-6")
+@pytest.mark.parametrize("trusted", [True, False])
+async def test_a_server_is_who_its_certificate_says_or_is_told_nothing(trusted: bool, tmp_path: Path) -> None:
+    certificate = certificate_of(NAME, tmp_path)
+    async with serving(certificate) as (port, asked, requests):
+        host = host_trusting(certificate) if trusted else Host(resolver=Names(["127.0.0.1"]))
+        tools = [declared(McpServer(url=f"https://{NAME}:{port}/mcp"))]
+        async with opened(":memory:", tools, ALL, host=host, egress_allow=LOOPBACK) as gate:
+            seen = await gate.call(act(), principal=ALICE, task="t")
+    assert (code(seen), seen.status) == ("TOOL_UNAVAILABLE", Status.FAILED)
+    assert trusted or not seen.retryable
+    assert seen.error is not None
+    assert ("certificate" in seen.error.message) is not trusted
+    assert bool(requests) is trusted
+    assert asked[0] == NAME
+    assert all(f"Host: {NAME}:{port}\r\n".encode() in each for each in requests)
 
 
 @pytest.mark.requirement("REG-1")
