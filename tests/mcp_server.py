@@ -357,7 +357,9 @@ async def _followed(parent: int) -> None:
 
 def over_http() -> None:
     """Serve in a child, and in another one when that has died, until stdin ends."""
-    listening = socket.create_server(("127.0.0.1", 0))
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves Nagle on
+    listening.bind(("127.0.0.1", 0))
+    listening.listen()
     sys.stdout.write(f"{listening.getsockname()[1]}\n")
     sys.stdout.flush()
     parent = os.getpid()
