@@ -15,7 +15,9 @@ from interlock.testing.store_contract import StoreContract
 from interlock.testing.store_contract_artifacts import ArtifactContract
 from interlock.testing.store_contract_closings import ClosingContract
 from interlock.testing.store_contract_compensation import CompensationContract
+from interlock.testing.store_contract_due_runs import DueRunContract
 from interlock.testing.store_contract_look_ups import LookUpContract
+from interlock.testing.store_contract_runs import RunContract
 from interlock.testing.store_contract_shared import Store
 from tests.postgres import Opens
 
@@ -24,7 +26,19 @@ pytestmark = pytest.mark.requirement(
 )
 
 
-class TestMemory(StoreContract, LookUpContract, ClosingContract, CompensationContract, ArtifactContract):
+class Contract(
+    StoreContract,
+    LookUpContract,
+    ClosingContract,
+    CompensationContract,
+    ArtifactContract,
+    RunContract,
+    DueRunContract,
+):
+    """All of it."""
+
+
+class TestMemory(Contract):
     @pytest.fixture
     def store(self) -> MemoryStore:
         return MemoryStore()
@@ -35,7 +49,7 @@ class TestMemory(StoreContract, LookUpContract, ClosingContract, CompensationCon
         return store
 
 
-class TestSqlite(StoreContract, LookUpContract, ClosingContract, CompensationContract, ArtifactContract):
+class TestSqlite(Contract):
     """A crash is a process that goes without settling: its lock goes with it, as `tests/crash` shows with real ones."""
 
     seal: AesSeal | None = None
@@ -76,7 +90,7 @@ class TestSqliteShared(TestSqlite):
         return opened[0]
 
 
-class TestPostgres(StoreContract, LookUpContract, ClosingContract, CompensationContract, ArtifactContract):
+class TestPostgres(Contract):
     """Beside another process, as there may always be one. A crash is a lease that has run out."""
 
     @pytest.fixture

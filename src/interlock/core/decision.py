@@ -143,7 +143,8 @@ def propose(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Operation |
 
 def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny:
     """The tool of exactly this name that takes calls at present."""
-    tool = catalogue.find(caller.principal.tenant, call.name)
+    pin, tenant = caller.pin, caller.principal.tenant
+    tool = catalogue.find(tenant, call.name) if pin is None else catalogue.pinned(tenant, call.name, digest=pin)
     if tool is None:
         return Deny(Code.TOOL_NOT_FOUND, _no_tool(call.name))
     closed = CLOSED.get(tool.state)
@@ -174,7 +175,7 @@ def decide(operation: Operation, facts: Facts) -> Decision:
         return Deny(Code.IDEMPOTENCY_REQUIRED, _key_wanted(operation))
     if facts.deadline_us is not None and facts.as_of_us >= facts.deadline_us:
         return Deny(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.")
-    verdict = facts.slice.decide(request_of(operation, facts))
+    verdict = _judged(operation, facts)
     prior = facts.prior
     if prior is not None:
         repeated = _repeated(operation, prior, facts, verdict=verdict)
@@ -230,6 +231,13 @@ def binding(operation: Operation, facts: Facts, verdict: Verdict) -> Binding:
         resource="" if resource is None else resource.name,
         resource_version=None if resource is None else resource.version,
     )
+
+
+def _judged(operation: Operation, facts: Facts) -> Verdict:
+    """What policy says; those who call often, where it reads nothing else, need not be described to it again."""
+    policies, resource = facts.slice, facts.resource or operation.resource
+    known = policies.known(operation.caller.principal, facts.run, spec=operation.tool.spec, resource=resource)
+    return policies.decide(request_of(operation, facts)) if known is None else known
 
 
 def request_of(operation: Operation, facts: Facts) -> PolicyRequest:

@@ -67,7 +67,7 @@ def request(
     choice: Choice = Choice.AUTO,
     only: Sequence[str] = (),
 ) -> dict[str, object]:
-    """The request body. Leading messages of the role `system` become its `system`; each call in the history that was
+    """The request body. Messages of the role `system` become its `system`; each call in the history that was
     left without a result is answered as failed, since the provider refuses a history that is not paired.
 
     `only` sends fewer tools, since the dialect has no other way. Raises ValueError where a call is required of a model
@@ -177,4 +177,8 @@ def _media(image: Image) -> dict[str, object]:
     source: dict[str, object] = {"type": "url", "url": image.url}
     if not image.url:
         source = {"type": "base64", "media_type": image.media_type, "data": image.base64}
-    return {"type": "document" if image.media_type in _DOCUMENTS else "image", "source": source}
+    if image.media_type in _DOCUMENTS:
+        return {"type": "document", "source": source}
+    if image.media_type.startswith("image/"):
+        return {"type": "image", "source": source}
+    return {"type": "text", "text": f"[{image.media_type} left out]"}

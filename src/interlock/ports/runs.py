@@ -71,14 +71,16 @@ class RunClaim:
 
 
 class NotMoved(StrEnum):
-    """Why a run was not moved. `BEHIND`: something was said to it meanwhile; read on and look again.
+    """Why a run was not moved, or told anything. `BEHIND`: something was said to it meanwhile; read on and look again.
 
-    `LOST`: another process has it, or its process was gone for too long; `OVER`: it has ended.
+    `LOST`: another process has it, or its process was gone for too long; `OVER`: it has ended; `MISSING`: the tenant
+    has none of that id, or retention has dropped it.
     """
 
     BEHIND = "behind"
     LOST = "lost"
     OVER = "over"
+    MISSING = "missing"
 
 
 @frozen
@@ -86,8 +88,11 @@ class RunMove:
     """One step of a run, all or nothing: written only while `claim` holds and `version` is still the last entry's.
 
     `entries` are appended, `state` and `wake_us` set. `release` lets go of the run: who finds it due may take it.
-    `ended` says why it takes no more entries: from then on the gate refuses its calls with `RUN_ENDED` too. `charges`
-    are added to usage without a guard, `event` to the audit log.
+    `ended` says why it takes no more entries, and nobody holds it then: from then on the gate refuses its calls with
+    `RUN_ENDED` too. `charges` are added to usage without a guard, `event` to the audit log.
+
+    An approval leaves no entry. Where one has made the run due since it was taken or last moved, it stays due
+    (`wake_us` 0) whatever this says, once: the next move is by who can have seen the approval.
     """
 
     claim: RunClaim
@@ -127,7 +132,10 @@ class Runs(Protocol):
         """Keep a new run. None: the tenant has one of that id already."""
 
     async def take_run(self, tenant: str, run_id: str, at_us: int) -> RunClaim | None:
-        """Hold a run under a new fence. None: there is none, it is over, or a process at work holds it, also this."""
+        """Hold a run under a new fence. None: there is none, it is over, or a process at work holds it, also this.
+
+        Who takes it reads it next, so that it is due no more for what was said to it before (`wake_us` 0).
+        """
 
     async def move_run(self, move: RunMove) -> int | NotMoved:
         """Write one step; the run's version after it."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from interlock.core.batch import lock_names
 from interlock.core.catalogue import CLOSED
 from interlock.core.errors import RedactionInvalid
-from interlock.core.frozen import maker
+from interlock.core.frozen import maker, slotted
 from interlock.core.observation import from_bytes
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Succeeded
@@ -42,7 +42,7 @@ class Late(Protocol):
     async def __call__(self, operation: Operation, claim: Claim, outcome: Outcome, *, redactor: Redactor) -> None: ...
 
 
-@dataclass(slots=True)
+@slotted
 class Flight:
     """One execution on its way. `dispatched` turns true just before the tool's code may run, and stays so.
 

@@ -25,6 +25,7 @@ from interlock.core.effect import CallEvent, CallState
 from interlock.core.errors import StoreError
 from interlock.core.journal import Event, EventKind
 from interlock.core.labels import NO_LABELS
+from interlock.core.model_cost import MODELS, held_by_request
 from interlock.core.observation import Observation, Status, from_bytes, to_bytes
 from interlock.core.observe import closed_by, in_part_before, lost
 from interlock.core.outcome import Outcome
@@ -248,7 +249,8 @@ class RecoveryDesk:
 
     async def _let_go(self, call: OpenCall, by_tool: dict[tuple[str, str], list[OpenCall]]) -> Recovered:
         """What became of a call that was claimed: let go where it is a read, else unknown, and to be looked up."""
-        spent = self._gate.unreported(call.operation)
+        is_request = call.operation.source == MODELS
+        spent = held_by_request(call.operation.sealed) if is_request else self._gate.unreported(call.operation)
         if call.operation.key is None:
             end = _End(CallEvent.PROVE_NOTHING_HAPPENED, None, "its reader died", spent)
             return Recovered(released=await self._settle(call, end))

@@ -23,6 +23,8 @@ from interlock.ports import (
     Recovery,
     Retention,
     Runner,
+    RunReads,
+    Runs,
     Secrets,
     Signer,
     Wakes,
@@ -48,6 +50,8 @@ class World:
     ledger: Ledger
     retention: Retention
     artifacts: Artifacts
+    runs: Runs
+    run_reads: RunReads
     runners: Mapping[str, Runner]
     clock: Clock
     entropy: Entropy

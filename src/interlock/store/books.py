@@ -105,6 +105,12 @@ class Books:
         )
         self.changed_runs.add(key)
 
+    def end(self, key: RunKey, *, why: str) -> None:
+        """A run takes no more calls."""
+        run = self.runs[key]
+        self.runs[key] = replace(run, version=run.version + 1, ended=why)
+        self.changed_runs.add(key)
+
 
 def kept_while_unknown(holds: Iterable[Reservation], *, spent: Amounts) -> tuple[Reservation, ...]:
     """What a call holds once its outcome is unknown: what it will have used, should it turn out to have happened."""

@@ -30,8 +30,9 @@ WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!
 
 _LAST_OWNER: Final = """
 INSERT INTO sqlite_sequence (name, seq) SELECT 'owners', max(id)
-FROM (SELECT max(owner) AS id FROM calls UNION SELECT max(id) FROM owners UNION SELECT 0)
+FROM (SELECT max(owner) AS id FROM calls UNION SELECT max(id) FROM owners UNION SELECT 0 {runs})
 """
+_OF_RUNS: Final = "UNION SELECT max(owner) FROM run_heads"
 
 
 def dump(source: Path, target: Path, *, tell: Tell = untold) -> tuple[Placed, Whole]:
@@ -134,7 +135,8 @@ def _refuse_missing(missing: set[str]) -> None:
 def _go_on_counting(connection: apsw.Connection) -> None:
     """No owner's id is given twice: a call that nobody is at work on would look as if somebody were."""
     connection.execute("DELETE FROM sqlite_sequence WHERE name = 'owners'")
-    connection.execute(_LAST_OWNER)
+    has_runs = "run_heads" in [name for name, _ in connection.execute(_TABLES)]
+    connection.execute(_LAST_OWNER.format(runs=_OF_RUNS if has_runs else ""))
 
 
 def _table(connection: apsw.Connection, name: str) -> Table:

@@ -119,7 +119,14 @@ def _placed(*keys: str) -> Callable[[Cells], Cells]:
 def _approval(cells: Cells) -> Cells:
     key = cells.pop("key")
     key_place = None if key is None else place_of(cells["tenant"], key)
-    return {"place": place_of(cells["tenant"], cells["id"]), **cells, "key_place": key_place}
+    run = cells.pop("run")
+    run_place = None if run is None else place_of(cells["tenant"], run)
+    return {"place": place_of(cells["tenant"], cells["id"]), **cells, "key_place": key_place, "run_place": run_place}
+
+
+def _run_head(cells: Cells) -> Cells:
+    truths = {"woken": bool(cells["woken"]), "over": bool(cells["over"])}
+    return {"place": place_of(cells["tenant"], cells["id"]), **cells, **truths}
 
 
 def _artifact_part(cells: Cells) -> Cells:
@@ -159,12 +166,24 @@ _CALL: Final = frozenset(
     tenant id state fence owner at_us until_us settled_us run task holds labels operation_sealed observation_sealed
     """.split()
 )
-_AS_THEY_ARE: Final = ("chains", "owners", "audit", "checkpoints", "versions", "policies", "epoch", "keys", "copy")
+_AS_THEY_ARE: Final = (
+    "chains",
+    "owners",
+    "audit",
+    "checkpoints",
+    "versions",
+    "policies",
+    "epoch",
+    "keys",
+    "copy",
+    "run_entries",
+)
 _MADE: Final[Mapping[str, Callable[[Cells], Cells]]] = {
     **dict.fromkeys(_AS_THEY_ARE, lambda cells: cells),
     "calls": _call,
     "usage": _placed("tenant", "kind", "id", "window_us"),
     "runs": _placed("tenant", "id"),
+    "run_heads": _run_head,
     "approvals": _approval,
     "compensations": _placed("tenant", "id"),
     "compensated": _compensated,

@@ -37,6 +37,7 @@ from interlock.store.books import Books, RunBook, UsageBook, kept_while_unknown
 from interlock.store.memory_artifacts import MemoryArtifacts
 from interlock.store.memory_compensations import MemoryCompensations
 from interlock.store.memory_recovery import Call, Key
+from interlock.store.memory_runs import MemoryRuns
 from interlock.store.rules import (
     FIRST_FENCE,
     checked_version,
@@ -53,6 +54,7 @@ from interlock.store.rules import (
 
 make_seen = maker(Seen)
 make_claim = maker(Claim)
+make_call = maker(Call)
 _UNKNOWN = CallState.UNKNOWN  # looking it up in its class costs as much as a call
 
 
@@ -69,10 +71,16 @@ class MemoryStore(MemoryCompensations):
         self._policies: dict[str, tuple[PolicySource, ...]] = {}
         self._checkpoints: list[Checkpoint] = []
         self.artifacts = MemoryArtifacts()
+        self.runs = MemoryRuns(self._books, chain=self._chain)
         self._epoch = 0
 
     async def close(self) -> None:
         """Nothing to let go of."""
+
+    def abandon(self) -> None:
+        """As if the process that runs the claimed calls and holds the runs had died: for tests and simulations."""
+        super().abandon()
+        self.runs.abandon()
 
     # --- calls --------------------------------------------------------------------------------------------------------
 
@@ -171,7 +179,7 @@ class MemoryStore(MemoryCompensations):
     def _take(self, intent: Intent) -> Claim:
         operation = intent.operation
         place = (operation.tenant, operation.id)
-        call = Call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
+        call = make_call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
         self._calls[place] = self._open[place] = call
         if operation.key is not None:
             self._keys[operation.tenant, operation.key] = call
@@ -230,6 +238,8 @@ class MemoryStore(MemoryCompensations):
         if stored is None or not still_as_expected(stored[0], change=change):
             return None
         self._put(change.changed, operation=stored[1])
+        if change.changed.state is not change.expected.state:
+            self.runs.wake(place[0], change.changed.run)
         denied = denied_in_run(change)
         if denied is not None:
             self._books.join((place[0], denied[0]), labels=NO_LABELS, denied=denied[1])
@@ -262,9 +272,11 @@ class MemoryStore(MemoryCompensations):
         if intent.approval is not None:
             approval, operation = self._approvals[tenant, intent.approval]
             self._put(used_up(approval), operation=operation)
+            self.runs.wake(tenant, approval.run)
         for other in tuple(self._pending.get((tenant, key), ())) if key is not None else ():
             approval, operation = self._approvals[tenant, other]
             self._put(voided(approval), operation=operation)
+            self.runs.wake(tenant, approval.run)
 
     # --- catalogue and policies ---------------------------------------------------------------------------------------
 
@@ -329,6 +341,7 @@ class MemoryStore(MemoryCompensations):
 
     async def purge(self, before_us: int) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
+        self.runs.drop(before_us)
         self._drop_plans(before_us)
         self._drop_questions(before_us)
         self._chain.purge(before_us, open_subjects=frozenset(call.operation.id for call in self._open.values()))

@@ -71,6 +71,7 @@ from interlock.store.postgres_control import (
     Publishing,
     Purging,
     RecordPurging,
+    RunPurging,
     SavingPolicies,
     read_heads,
     read_policy,
@@ -81,6 +82,7 @@ from interlock.store.postgres_line import Line, Row, Step, database_of, shown
 from interlock.store.postgres_open import migrate
 from interlock.store.postgres_reads import Reader
 from interlock.store.postgres_rows import ApprovalRow, open_call, place_of, read_call
+from interlock.store.postgres_runs import PostgresRuns
 from interlock.store.postgres_sheet import place_in_chain
 from interlock.store.postgres_writer import CommitObserver, Nothing, Writer
 from interlock.store.rows import read_checkpoint
@@ -106,6 +108,7 @@ class PostgresStore:
         self.path = Path(database_of(url))
         self._url = url
         self.artifacts = PostgresArtifacts(writer, reader, seal=seal)
+        self.runs = PostgresRuns(writer, reader, seal=seal)
         self._writer = writer
         self._reader = reader
         self._seal = seal
@@ -161,6 +164,8 @@ class PostgresStore:
     async def _leave(self) -> None:
         owner = self._writer.desk.owner
         (at_work,) = await self._reader.trip(("select_at_work", (owner,)))
+        if at_work:
+            await self._reader.trip(("let_go_of_runs", (owner,)))
         await self._reader.trip(("end_lease", (LEAVE_S if at_work else 0.0, owner)))
 
     # --- calls --------------------------------------------------------------------------------------------------------
@@ -374,8 +379,9 @@ class PostgresStore:
             after: bytes | None = b""
             while after is not None:
                 after = await self._writer.write_alone("purge", CallPurging(query, before_us, after, PURGE_ROWS))
-        while await self._writer.write_alone("purge", Purging(before_us, PURGE_ROWS)):
-            continue
+        for purging in (RunPurging(before_us, PURGE_ROWS), Purging(before_us, PURGE_ROWS)):
+            while await self._writer.write_alone("purge", purging):
+                continue
 
     async def _read(self, *steps: Step) -> list[list[Row]]:
         self._writer.check()

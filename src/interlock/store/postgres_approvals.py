@@ -42,6 +42,7 @@ class Questioning:
             sheet.seal.seal(write_operation(self.asking.operation), context=context),
             None if asked.key is None else place_of(asked.tenant, asked.key),
             asked.asked_at_us,
+            None if asked.run is None else place_of(asked.tenant, asked.run),
         )
         receipt = sheet.append(self.asking.event)
         sheet.ask(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from interlock.core.catalogue import Lifecycle
 from interlock.core.chain import Head
@@ -18,6 +19,9 @@ from interlock.store.postgres_line import Line, Row
 from interlock.store.postgres_sheet import Sheet
 from interlock.store.rows import read_checkpoint, write_checkpoint
 from interlock.store.rules import checked_version
+
+RUNS_AT_ONCE: Final = 100
+"""How many runs one transaction drops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,22 @@ class Purging:
             ("drop_plans", (self.before_us,)),
         )
         return counted[0] == self.rows_max
+
+
+@dataclass(frozen=True, slots=True)
+class RunPurging:
+    """Forget some of what happened in runs that are over, then some of the runs; whether there may be more."""
+
+    before_us: int
+    rows_max: int
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> bool:
+        values: dict[str, object] = {"before_us": self.before_us, "runs": RUNS_AT_ONCE}
+        (entries,) = await line.count(("drop_run_entries", {**values, "limit": self.rows_max}))
+        if entries == self.rows_max:
+            return True
+        (runs,) = await line.count(("drop_runs", values))
+        return runs == RUNS_AT_ONCE
 
 
 def read_heads(rows: list[Row]) -> tuple[Head, ...]:

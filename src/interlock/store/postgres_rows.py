@@ -125,3 +125,4 @@ class ApprovalRow:
     operation_sealed: bytes
     key_place: bytes | None
     asked_at_us: int = 0
+    run_place: bytes | None = None

@@ -16,10 +16,12 @@ from interlock.core.chain import Receipt, link
 from interlock.core.effect import CallState
 from interlock.core.frozen import maker
 from interlock.core.journal import RECORD, Event
+from interlock.core.run import RunFacts
 from interlock.store.books import UNUSED, Books, RunBook, RunKey, UsageBook
 from interlock.store.postgres_arrays import bigints, blobs, bools, texts
 from interlock.store.postgres_line import Row, Step
 from interlock.store.postgres_rows import ApprovalRow, CallRow, place_of, place_of_scope, read_call
+from interlock.store.postgres_run_sheet import RunSheet
 from interlock.store.rows import frame, read_run, write_holds, write_run
 from interlock.store.seal import Seal, of_record
 
@@ -60,11 +62,15 @@ class Needs:
     scopes: set[ScopeKey] = field(default_factory=set)
     touched: set[ScopeKey] = field(default_factory=set)
     runs: set[RunKey] = field(default_factory=set)
+    heads: set[bytes] = field(default_factory=set)
+    begun: set[bytes] = field(default_factory=set)
 
     @property
     def anything(self) -> bool:
         """Whether there is something to read before the ops can be carried out."""
-        return self.epoch or any((self.calls, self.keys, self.approvals, self.questions, self.scopes, self.runs))
+        return self.epoch or any(
+            (self.calls, self.keys, self.approvals, self.questions, self.scopes, self.runs, self.heads)
+        )
 
     def beyond(self, other: Needs) -> Needs:
         """What is needed that was not needed before."""
@@ -78,6 +84,8 @@ class Needs:
             self.scopes - other.scopes - other.touched,
             self.touched - other.scopes - other.touched,
             self.runs - other.runs,
+            self.heads - other.heads,
+            self.begun - other.begun,
         )
 
 
@@ -93,6 +101,7 @@ class Sheet:
         self.holders: dict[bytes, CallRow] = {}
         self.approvals: dict[bytes, ApprovalRow] = {}
         self.books = Books(UsageBook(), runs=RunBook())
+        self.runs = RunSheet()
         self.voided: set[bytes] = set()
         self.changed: dict[bytes, CallRow] = {}
         self._new: set[bytes] = set()
@@ -173,7 +182,7 @@ class Sheet:
             steps.append(("lock_usage", (blobs([place for place, _ in scopes]),)))
         if needs.runs:
             steps.append(("lock_runs", (blobs(sorted(place_of(*run) for run in needs.runs)),)))
-        return steps
+        return [*steps, *self.runs.reads(needs.heads, begun=needs.begun)]
 
     def take_in(self, needs: Needs, steps: list[Step], found: list[list[Row]]) -> bool:
         """What was read. False: a usage row that was known is gone, so that it is not locked; read all anew."""
@@ -200,6 +209,7 @@ class Sheet:
             run = runs[place]
             self.books.runs[run] = read_run(run[1], version=version, facts=facts, ended=ended)
             self._runs.add(run)
+        self.runs.take_in(rows, begun=needs.begun)
         self.desk.known.difference_update(scopes)
         return not scopes
 
@@ -209,7 +219,7 @@ class Sheet:
         """The steps that write what the ops have made of it. A key is given up before it is taken."""
         old = [row for place, row in sorted(self.changed.items()) if place not in self._new]
         new = [self.changed[place] for place in sorted(self._new)]
-        steps: list[Step] = []
+        steps = self.runs.writes()
         if old:
             steps.append(("update_calls", _columns(old, of=_WHAT_CHANGES)))
         if new:
@@ -244,13 +254,11 @@ class Sheet:
         new = [(place, key, self.books.runs[key]) for place, key in runs if key not in self._runs]
         steps: list[Step] = []
         if old:
-            versions, facts = bigints([run.version for _, run in old]), blobs([write_run(run) for _, run in old])
-            steps.append(("update_runs", (blobs([place for place, _ in old]), versions, facts)))
+            steps.append(("update_runs", (blobs([place for place, _ in old]), *_facts([run for _, run in old]))))
         if new:
             names = texts([key[0] for _, key, _ in new]), texts([key[1] for _, key, _ in new])
-            versions, facts = bigints([run.version for *_, run in new]), blobs([write_run(run) for *_, run in new])
-            ended = texts([run.ended for *_, run in new])
-            steps.append(("insert_runs", (blobs([place for place, *_ in new]), *names, versions, facts, ended)))
+            places = blobs([place for place, *_ in new])
+            steps.append(("insert_runs", (places, *names, *_facts([run for *_, run in new]))))
         return steps
 
     def _chain_steps(self) -> list[Step]:
@@ -308,6 +316,11 @@ def _columns(rows: Sequence[object], *, of: Mapping[str, Callable[[list[Any]], o
     return tuple(column([getattr(row, name) for row in rows]) for name, column in of.items())
 
 
+def _facts(runs: list[RunFacts]) -> tuple[object, ...]:
+    versions, facts = bigints([run.version for run in runs]), blobs([write_run(run) for run in runs])
+    return versions, facts, texts([run.ended for run in runs])
+
+
 def _held(holds: list[tuple[Reservation, ...]]) -> object:
     return blobs([write_holds(each) for each in holds])
 
@@ -357,6 +370,7 @@ _APPROVAL: Final[Mapping[str, Callable[[list[Any]], object]]] = {
     "state": texts,
     "key_place": blobs,
     "asked_at_us": bigints,
+    "run_place": blobs,
     "approval_sealed": blobs,
     "operation_sealed": blobs,
 }

@@ -65,6 +65,11 @@ def of_artifact(tenant: str, artifact_id: str) -> bytes:
     return of_part(tenant, artifact_id, -1)
 
 
+def of_run_entry(tenant: str, run_id: str, sequence: int) -> bytes:
+    """The context of what happened in a run."""
+    return _context("run", tenant, run_id, str(sequence))
+
+
 def of_record(place: int) -> bytes:
     """The context of the payloads beside an audit record."""
     return b"audit\x00%d" % place

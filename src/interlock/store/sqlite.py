@@ -58,6 +58,7 @@ from interlock.store.seal import NoSeal, Seal
 from interlock.store.sqlite_artifacts import SqliteArtifacts
 from interlock.store.sqlite_desk import Place
 from interlock.store.sqlite_open import Opened, opened
+from interlock.store.sqlite_runs import REPEATABLE, SqliteRuns
 from interlock.store.writer import CommitObserver, Writer
 
 make_seen = maker(Seen)
@@ -75,6 +76,7 @@ class SqliteStore:
             found.desk.db.connection, batch=_Batch(found), presence=found.desk.presence, on_commit=on_commit
         )
         self.artifacts = SqliteArtifacts(self._writer, found.desk.db, reader=found.reader)
+        self.runs = SqliteRuns(self._writer, found.desk, reader=found.reader)
 
     @staticmethod
     async def open(
@@ -307,7 +309,7 @@ class SqliteStore:
 class _Batch:
     """What every transaction begins and ends with."""
 
-    repeatable = frozenset({"claim", "settle", "record"})
+    repeatable = frozenset({"claim", "settle", "record", *REPEATABLE})
 
     def __init__(self, found: Opened) -> None:
         self.path = found.path

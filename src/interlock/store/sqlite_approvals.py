@@ -84,6 +84,7 @@ def _insert(db: Db, approval: Approval, *, operation: StoredOperation) -> None:
         approval.state,
         approval.key,
         approval.asked_at_us,
+        approval.run,
         _sealed(db, approval),
         db.seal.seal(write_operation(operation), context=context),
     )

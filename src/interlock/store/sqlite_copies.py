@@ -42,11 +42,12 @@ def be_restored(db: Db, *, copy: Copy) -> int:
     """Make a store of a copy; how many questions and grants are void with it.
 
     Nobody knows what its original did since. A grant that is unused here may have been used there, and would be good a
-    second time. A call that is open here may have been taken over there, under a fence that would be given twice. A
-    plan that was undoing effects may be through, and goes on only where a person says so.
+    second time. A call that is open here may have been taken over there, under a fence that would be given twice; so
+    may a run have been. A plan that was undoing effects may be through, and goes on only where a person says so.
     """
     be_copy(db, copy=copy)
     db.run("fence_open")
+    db.run("fence_runs")
     db.run("stop_plans")
     db.run("void_unused")
     return db.changes()

@@ -57,7 +57,10 @@ def work_ended(desk: Desk, *, claim: Claim, event: Event) -> Receipt:
 def leave(desk: Desk) -> bool:
     """Strike this owner off. Whether work goes on that may still do what is listed as unknown."""
     desk.db.run("delete_owner", desk.owner)
-    return desk.db.one("select_at_work", desk.owner) is not None
+    if desk.db.one("select_at_work", desk.owner) is None:
+        return False
+    desk.db.run("let_go_of_runs", desk.owner)
+    return True
 
 
 def open_call(db: Db, *, row: Row, presence: Presence, looks: Looks = NO_LOOKS) -> OpenCall:

@@ -9,6 +9,7 @@ from interlock.core.frozen import frozen
 from interlock.store.rows import Cell
 from interlock.store.sqlite_chain import place_of
 from interlock.store.sqlite_db import Db
+from interlock.store.sqlite_runs import place_of as run_place_of
 
 STEP_ROWS: Final = 2_000
 
@@ -35,6 +36,7 @@ def steps(db: Db, *, before_us: int) -> Iterator[Step]:
         for after in range(0, (db.one(last) or (0,))[0], STEP_ROWS):
             yield Step(query, {"after": after, "last": after + STEP_ROWS, "before_us": before_us})
     yield from _windows(db, before_us=before_us)
+    yield from _runs(db, before_us=before_us)
     yield Step("purge_look_ups", {})
     yield Step("purge_closings", {})
     yield Step("drop_compensated", {})
@@ -54,6 +56,27 @@ def _windows(db: Db, *, before_us: int) -> Iterator[Step]:
         end = db.one("select_usage_place", *start, STEP_ROWS)
         yield Step("drop_usage", {**_place("", start), **_place("end_", end), "before_us": before_us})
         start = end
+
+
+def _runs(db: Db, *, before_us: int) -> Iterator[Step]:
+    """What happened in runs that are over, then the runs: many short ones in one step, a long one in several."""
+    first, last, rows = 0, 0, 0
+    for number, version in db.all("select_runs_over", before_us):
+        for done in range(STEP_ROWS, version, STEP_ROWS):
+            span = {"after": run_place_of(number, sequence=0), "last": run_place_of(number, sequence=done)}
+            yield Step("drop_run_entries", {**span, "before_us": before_us})
+        first, last, rows = first or number, number, rows + (version - 1) % STEP_ROWS + 1
+        if rows >= STEP_ROWS:
+            yield from _whole_runs(first, last, before_us=before_us)
+            first, rows = 0, 0
+    if first:
+        yield from _whole_runs(first, last, before_us=before_us)
+
+
+def _whole_runs(first: int, last: int, *, before_us: int) -> Iterator[Step]:
+    span = {"after": run_place_of(first, sequence=0), "last": run_place_of(last + 1, sequence=0)}
+    yield Step("drop_run_entries", {**span, "before_us": before_us})
+    yield Step("drop_runs", {"first": first, "last": last, "before_us": before_us})
 
 
 def _place(prefix: str, place: tuple[Cell, ...] | None) -> dict[str, Cell]:

@@ -16,8 +16,9 @@ from interlock.store import dump as dumping
 from interlock.store.dump import dump, lines_of, load
 from interlock.store.queries import migrations
 from interlock.store.sqlite import SqliteStore
+from interlock.testing.store_contract_runs import begun, due, let_go
 from interlock.testing.store_contract_shared import verified
-from interlock.testing.store_values import TENANT, Values
+from interlock.testing.store_values import NOW_US, TENANT, Values
 
 values = Values()
 
@@ -31,6 +32,8 @@ async def filled(path: Path) -> tuple[Head, ...]:
         if number:
             await store.settle(values.settlement(claim))
     await store.ask(values.asking("waiting"))
+    await begun(store, "held")
+    await let_go(store, "timed", wake_us=NOW_US)
     await store.record(values.entry(calls=1))
     await store.publish((values.registered("a"), values.registered("b")), values.event())
     heads = await verified(store)
@@ -66,6 +69,16 @@ async def test_no_owner_of_the_new_store_is_taken_for_one_of_the_old(tmp_path: P
         connection.execute("INSERT INTO owners (chain) VALUES (1)")
         (new,) = connection.execute("SELECT max(id) FROM owners").fetchone() or (0,)
         assert connection.execute("SELECT count(*) FROM calls WHERE owner >= ?", (new,)).fetchone() == (0,)
+
+
+async def test_who_holds_runs_alone_is_nobody_in_the_new_store(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "a.db", chain="main")
+    await begun(store, "held")
+    await store.close()
+    load(lines(tmp_path / "a.db"), tmp_path / "b.db")
+    store = await SqliteStore.open(tmp_path / "b.db", chain="main")
+    assert await due(store) == ["held"]
+    await store.close()
 
 
 async def test_every_table_is_in_it_but_where_the_store_went(tmp_path: Path) -> None:

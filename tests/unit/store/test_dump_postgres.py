@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import apsw
@@ -13,7 +14,7 @@ from interlock.core.effect import CallEvent
 from interlock.core.errors import BackupInvalid, NotWritten
 from interlock.core.labels import NO_LABELS
 from interlock.core.recovery import Looks
-from interlock.ports import Claim
+from interlock.ports import Claim, NotMoved
 from interlock.store import dump_postgres
 from interlock.store.dump import lines_of
 from interlock.store.dump_postgres import load
@@ -21,6 +22,7 @@ from interlock.store.move_postgres import make_tables
 from interlock.store.postgres import PostgresStore
 from interlock.store.seal_aes import AesSeal
 from interlock.store.sqlite import SqliteStore
+from interlock.testing.store_contract_runs import begun, due, let_go, new_run, sequences, step
 from interlock.testing.store_contract_shared import verified
 from interlock.testing.store_values import NOW_US, TENANT, Values
 from tests.postgres import Opens
@@ -105,6 +107,27 @@ async def test_how_often_an_unknown_call_was_looked_up_is_known_there(
     await loaded(store, postgres_url)
     looks = await (await postgres_stores()).looks()
     assert looks == {(TENANT, call.operation.id): Looks(3, NOW_US, escalated=True)}
+
+
+async def test_runs_go_on_there_with_all_that_happened_in_them(
+    full: SqliteStore, postgres_url: str, postgres_stores: Opens
+) -> None:
+    asking = Values().asking("asked", run="waits")
+    await full.ask(asking)
+    held = await begun(full, "held")
+    await full.runs.begin_run(new_run("long", entries=40))
+    await let_go(full, "waits", wake_us=None)
+    before = [await full.runs.run_entries(TENANT, each) for each in ("held", "long", "waits")]
+    await loaded(full, postgres_url)
+    store: PostgresStore = await postgres_stores(seal=SEAL)
+    assert [await store.runs.run_entries(TENANT, each) for each in ("held", "long", "waits")] == before
+    assert set(await due(store)) == {"held", "long"}
+    assert await store.runs.move_run(step(held)) is NotMoved.LOST
+    assert await store.runs.take_run(TENANT, "held", NOW_US) == replace(held, fence=2)
+    assert await store.change(Values().granted(asking)) is not None
+    assert set(await due(store)) == {"long", "waits"}
+    assert await store.runs.begin_run(new_run("new", entries=3)) is not None
+    assert [await sequences(store, each) for each in ("new", "waits")] == [[1, 2, 3], [1, 2]]
 
 
 @pytest.mark.requirement("IDEM-3", "IDEM-5")

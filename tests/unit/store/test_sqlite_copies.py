@@ -1,5 +1,6 @@
 """A copy begins chains of its own, and nothing that its original may have used since is good in it."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,14 +8,15 @@ import pytest
 from interlock.core.approval import ApprovalState
 from interlock.core.compensation_plan import CompensationState
 from interlock.core.errors import StoreError, StoreMoved
-from interlock.ports import Claim
-from interlock.store import sqlite_approvals, sqlite_calls, sqlite_copies, sqlite_recovery
+from interlock.ports import Claim, NotMoved
+from interlock.store import sqlite_approvals, sqlite_calls, sqlite_copies, sqlite_recovery, sqlite_runs
 from interlock.store.backup import back_up
 from interlock.store.seal import NoSeal
 from interlock.store.sqlite import SqliteStore
 from interlock.store.sqlite_copies import Copy
 from interlock.store.sqlite_db import Db
 from interlock.store.sqlite_desk import Desk
+from interlock.testing.store_contract_runs import LATER_US, new_run, step
 from interlock.testing.store_values import TENANT, Values
 
 values = Values()
@@ -77,6 +79,21 @@ def test_a_fence_that_the_original_may_have_given_since_is_not_given_twice(desk:
     assert found is not None
     assert found.taken_over
     assert found.fence > claim.fence + 1_000_000
+
+
+@pytest.mark.requirement("IDEM-3")
+def test_nobody_holds_a_run_in_a_copy_and_what_the_original_did_with_it_does_not_count(desk: Desk) -> None:
+    claims = [sqlite_runs.begin(desk, new=new_run(each)) for each in ("held", "timed", "asked", "over")]
+    held, timed, asked, over = [each for each in claims if each is not None]
+    for claim, wake_us in ((timed, LATER_US), (asked, None)):
+        sqlite_runs.move_on(desk, move=step(claim, wake_us=wake_us, release=True))
+    sqlite_runs.move_on(desk, move=step(over, ended="done"))
+    sqlite_approvals.ask(desk, asking=values.asking("k", run="asked"))
+    assert sqlite_copies.be_restored(desk.db, copy=COPY) == 1
+    rows = desk.db.connection.execute("SELECT id, owner, wake_us, fence > 1000000 FROM run_heads ORDER BY number")
+    assert rows.fetchall() == [("held", 0, 0, 1), ("timed", 0, LATER_US, 1), ("asked", 0, 0, 1), ("over", 0, None, 0)]
+    assert sqlite_runs.move_on(desk, move=step(held)) is NotMoved.LOST
+    assert sqlite_runs.take(desk, place=(TENANT, "held"), at_us=1) == replace(held, fence=held.fence + 1_048_577)
 
 
 @pytest.mark.requirement("APR-4", "IDEM-3")

@@ -1,7 +1,7 @@
 -- name: insert_approval
 -- A question with the operation that will run.
-INSERT INTO approvals (tenant, id, state, key, asked_at_us, approval_sealed, operation_sealed)
-VALUES (?, ?, ?, ?, ?, ?, ?)
+INSERT INTO approvals (tenant, id, state, key, asked_at_us, run, approval_sealed, operation_sealed)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: select_approval
 -- One approval with its operation.

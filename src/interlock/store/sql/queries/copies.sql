@@ -14,6 +14,11 @@ UPDATE approvals SET state = 'void' WHERE state IN ('pending', 'granted')
 -- Whoever took such a call over since the copy was taken got the next fences: they are not given twice.
 UPDATE calls SET fence = fence + 1048576 WHERE state IN ('claimed', 'unknown')
 
+-- name: fence_runs
+-- The same of runs, and nobody holds one here: those that were held are due at once.
+UPDATE run_heads
+SET fence = fence + 1048576, owner = 0, wake_us = CASE WHEN owner > 0 THEN 0 ELSE wake_us END WHERE over = 0
+
 -- name: stop_plans
 -- What was being undone when the copy was taken may have been undone since.
 UPDATE compensations SET state = 'compensation_failed' WHERE state IN ('running', 'waiting')

@@ -9,8 +9,9 @@ WHERE place = ANY(%s) OR (key_place = ANY(%s) AND state = 'pending') ORDER BY pl
 
 -- name: insert_approvals
 -- Questions with the operations that will run.
-INSERT INTO approvals (place, tenant, id, state, key_place, asked_at_us, approval_sealed, operation_sealed)
-SELECT * FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::text[], %s::bytea[], %s::bigint[], %s::bytea[], %s::bytea[])
+INSERT INTO approvals (place, tenant, id, state, key_place, asked_at_us, run_place, approval_sealed, operation_sealed)
+SELECT * FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::text[], %s::bytea[], %s::bigint[], %s::bytea[], %s::bytea[],
+                     %s::bytea[])
 
 -- name: update_approvals
 -- Steps that were guarded before, in the same transaction.

@@ -63,5 +63,6 @@ SELECT * FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::bigint[], %s::byte
 
 -- name: update_runs
 -- The new state of runs.
-UPDATE runs SET version = u.version, facts = u.facts
-FROM unnest(%s::bytea[], %s::bigint[], %s::bytea[]) AS u (place, version, facts) WHERE runs.place = u.place
+UPDATE runs SET version = u.version, facts = u.facts, ended = u.ended
+FROM unnest(%s::bytea[], %s::bigint[], %s::bytea[], %s::text[]) AS u (place, version, facts, ended)
+WHERE runs.place = u.place

@@ -18,4 +18,5 @@ UPDATE calls SET looks_count = %s, looks_next_us = %s, looks_escalated = %s WHER
 -- No id is given twice: a call that nobody is at work on would look as if somebody were.
 SELECT setval(pg_get_serial_sequence('chains', 'id'), greatest(1, (SELECT max(id) FROM chains))),
        setval(pg_get_serial_sequence('owners', 'id'),
-              greatest(1, (SELECT max(id) FROM owners), (SELECT max(owner) FROM calls)))
+              greatest(1, (SELECT max(id) FROM owners), (SELECT max(owner) FROM calls), (SELECT max(owner) FROM run_heads))),
+       setval(pg_get_serial_sequence('run_heads', 'number'), greatest(1, (SELECT max(number) FROM run_heads)))

@@ -1,0 +1,53 @@
+"""The guards of runs as pure functions, so that memory, SQLite and PostgreSQL hold the same conditions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from interlock.ports import NotMoved, RunEntry, RunMove
+
+NO_OWNER = 0
+"""The owner of a run that nobody holds; owners count from 1."""
+
+
+@dataclass(slots=True)
+class Standing:
+    """Where a run stands, as far as moving it has to know. `own`: this process holds it, and is still at work.
+
+    `woken`: an approval has made it due since it was taken or last moved.
+    """
+
+    version: int
+    fence: int
+    own: bool
+    over: bool
+    woken: bool
+
+
+def not_moved(move: RunMove, *, stands: Standing | None) -> NotMoved | None:
+    """The first guard of a move that does not hold."""
+    refused = not_told(stands)
+    if refused is not None or stands is None:
+        return refused
+    if not stands.own or stands.fence != move.claim.fence:
+        return NotMoved.LOST
+    return None if stands.version == move.version else NotMoved.BEHIND
+
+
+def not_told(stands: Standing | None) -> NotMoved | None:
+    """Why nothing can be said to a run."""
+    if stands is None:
+        return NotMoved.MISSING
+    return NotMoved.OVER if stands.over else None
+
+
+def wake_after(move: RunMove, *, woken: bool) -> int | None:
+    """When a run wants to be looked at after a move."""
+    if move.ended is not None:
+        return None
+    return 0 if woken else move.wake_us
+
+
+def numbered(entries: tuple[RunEntry, ...], *, after: int) -> list[tuple[int, RunEntry]]:
+    """Entries with their sequences, which follow on that of the last one."""
+    return list(enumerate(entries, after + 1))
