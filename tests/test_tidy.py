@@ -53,8 +53,9 @@ ROOMS = layering.Rooms(
             "driving": {"core", "settings", "runtime", "loop", "engines"},
             "adapters": {"core", "settings", "store", "runners", "system"},
             "declarations": {"core", "runtime", "models"},
+            "upstream": {"core", "declare", "runners"},
             "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble"},
-            "__init__": {*CALLERS, "assemble", "keys"},
+            "__init__": {*CALLERS, "assemble", "keys", "upstream"},
         }.items()
     },
     never={"assemble": frozenset({"doors", "__init__"})},

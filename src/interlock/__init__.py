@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
     from interlock.core.lineage import Lineage, Standing, Traced, lineage_of
+    from interlock.core.mcp_call import McpLookUp
     from interlock.core.observation import Observation, Status
     from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
@@ -80,6 +81,8 @@ if TYPE_CHECKING:
     from interlock.declare.grpc_options import GrpcLookUp
     from interlock.declare.http_options import HttpLookUp
     from interlock.declare.http_request import HttpParameter
+    from interlock.declare.mcp import McpTool, mcp_tool
+    from interlock.declare.mcp_server import McpListed, McpServer
     from interlock.keys import Keys
     from interlock.loop.agent import Agent
     from interlock.loop.desk import Run, RunExists, RunUnknown
@@ -94,6 +97,7 @@ if TYPE_CHECKING:
     from interlock.runtime.health import HealthState
     from interlock.runtime.recovery import Recovered
     from interlock.settings import Drives, Publish, Settings
+    from interlock.upstream import mcp_listing
 
 _HOMES = {
     "interlock.assemble": ("Gate", "Host"),
@@ -138,6 +142,7 @@ _HOMES = {
     "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
     "interlock.core.lineage": ("Lineage", "Standing", "Traced", "lineage_of"),
+    "interlock.core.mcp_call": ("McpLookUp",),
     "interlock.core.observation": ("Observation", "Status"),
     "interlock.core.operation": ("Operation",),
     "interlock.core.policy": ("PolicySource",),
@@ -166,6 +171,8 @@ _HOMES = {
     "interlock.declare.grpc_options": ("GrpcLookUp",),
     "interlock.declare.http_options": ("HttpLookUp",),
     "interlock.declare.http_request": ("HttpParameter",),
+    "interlock.declare.mcp": ("McpTool", "mcp_tool"),
+    "interlock.declare.mcp_server": ("McpListed", "McpServer"),
     "interlock.keys": ("Keys",),
     "interlock.loop.agent": ("Agent",),
     "interlock.loop.desk": ("Run", "RunExists", "RunUnknown"),
@@ -180,6 +187,7 @@ _HOMES = {
     "interlock.runtime.health": ("HealthState",),
     "interlock.runtime.recovery": ("Recovered",),
     "interlock.settings": ("Drives", "Publish", "Settings"),
+    "interlock.upstream": ("mcp_listing",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -255,6 +263,10 @@ __all__ = [
     "Looks",
     "Mark",
     "Match",
+    "McpListed",
+    "McpLookUp",
+    "McpServer",
+    "McpTool",
     "Mode",
     "Model",
     "ModelUnknown",
@@ -317,6 +329,8 @@ __all__ = [
     "grpc_tool",
     "http_tool",
     "lineage_of",
+    "mcp_listing",
+    "mcp_tool",
     "program",
     "tool",
     "verify_export",

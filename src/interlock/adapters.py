@@ -50,6 +50,7 @@ def runners_for(settings: Settings, *, redactor: Redactor, spools: Spools, outsi
         "sandbox": lambda: _sandbox(redactor),
         "http": lambda: _http(settings, outside, redactor=redactor, spools=spools),
         "grpc": lambda: _grpc(settings, outside, redactor=redactor, spools=spools),
+        "mcp": lambda: _mcp(settings, outside, redactor=redactor),
     })  # fmt: skip
 
 
@@ -70,6 +71,20 @@ def _grpc(settings: Settings, outside: Outside, *, redactor: Redactor, spools: S
 
     channels = Channels(resolver=outside.resolver, allowed=read_allowed(settings.egress_allow), tls=outside.tls)
     return GrpcRunner(channels=channels, redactor=redactor, spools=spools)
+
+
+def _mcp(settings: Settings, outside: Outside, *, redactor: Redactor) -> CodeRunner:
+    try:
+        from interlock.runners.mcp import McpRunner
+        from interlock.runners.mcp_http import HttpWays
+        from interlock.runners.mcp_stdio import Processes
+        from interlock.runners.mcp_ways import Ways
+    except ModuleNotFoundError as missing:
+        raise SettingsInvalid("MCP tools need an extra: pip install 'interlock[mcp]'") from missing
+    from interlock.runners.egress import GuardedNetwork
+
+    network = GuardedNetwork(resolver=outside.resolver, allowed=read_allowed(settings.egress_allow))
+    return McpRunner(ways=Ways(http=HttpWays(network, tls=outside.tls), processes=Processes(redactor)))
 
 
 def _sandbox(redactor: Redactor) -> SandboxRunner:

@@ -69,8 +69,8 @@ class Host:
     digests (default: a file beside the store, readable by its owner only, or in `key_folder`, which is the working
     directory for a database); a `signer` of its own replaces the first. `facts` are for policies (`fact_names` says
     which there are), `principals` say who a requester is today, `secrets` are credentials for handlers. `resolver`
-    finds the addresses of HTTP and gRPC tools, and `tls` says which certificates they trust. `seal` is a 32-byte
-    key: with it operations, results and payloads are encrypted at rest.
+    finds the addresses of HTTP, gRPC and MCP tools, and `tls` says which certificates they trust. `seal` is a
+    32-byte key: with it operations, results and payloads are encrypted at rest.
     """
 
     models: tuple[Model, ...] = ()

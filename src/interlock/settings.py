@@ -47,8 +47,8 @@ class Settings:
       once when to come back.
     - `threads_max`: how many synchronous tools may run at once.
     - `look_ups`: how often, how long and how far apart tools are asked about calls whose outcome was lost.
-    - `egress_allow`: host names and ranges (`10.1.0.0/16`) outside the public internet that HTTP and gRPC tools may
-      reach. A name lets private addresses through, a range whatever it holds.
+    - `egress_allow`: host names and ranges (`10.1.0.0/16`) outside the public internet that HTTP, gRPC and MCP tools
+      may reach. A name lets private addresses through, a range whatever it holds.
     - `reap_every_s`: how often calls are recovered that processes which died have left behind; 0: only at the start.
     - `runs_every_s`: how often runs are looked for that are due, or that processes which died have left; 0: only when
       the gate opens.

@@ -139,7 +139,7 @@ class Health:
 def _endpoints(spec: ToolSpec) -> tuple[Endpoint, ...]:
     """The tool's own, and the one that it shares with others."""
     own = (spec.tenant, spec.source, spec.name, spec.handler.target)
-    if spec.handler.kind not in ("http", "grpc"):
+    if spec.handler.kind not in ("http", "grpc", "mcp"):
         return (own,)
     return (own, (spec.tenant, "", "", origin_of_target(spec.handler.target)))
 
