@@ -40,6 +40,7 @@ class Driving:
         )
         self._engine = EmbeddedEngine(reach, every_s=settings.runs_every_s, drives=settings.drives)
         self.desk = RunDesk(reach, self._engine, bells=bells, looker=parts.looker)
+        approvals.and_then(self._engine.wake)
         self._engine.begin()
 
     async def close(self) -> None:
