@@ -155,7 +155,7 @@ class EmbeddedEngine:
         return int(await self._take(found.tenant, found.id))
 
     async def _take(self, tenant: str, run_id: str) -> bool:
-        if self._is_closing:
+        if self._is_closing or self._reach.models.is_empty:
             return False
         claim = await self._reach.world.runs.take_run(tenant, run_id, self._reach.world.clock.now_us())
         if claim is None:
