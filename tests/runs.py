@@ -8,9 +8,10 @@ from typing import Any
 from interlock import Gate, Host, PolicySource, Principal, Settings
 from interlock.assemble import _wired
 from interlock.keys import Keys
-from interlock.loop.desk import Run, RunReport
+from interlock.loop.desk import Run
 from interlock.loop.events import RunEvent
 from interlock.loop.machine import State
+from interlock.loop.report import RunReport
 from interlock.store.memory import MemoryStore
 from interlock.testing.models import Script, ScriptedModel
 from tests.gates import ALICE, ALL, AnyTool

@@ -6,8 +6,9 @@ import pytest
 
 from interlock import Gate, Host, PolicySource
 from interlock.core.observation import Observation, Status
-from interlock.loop.desk import Run, RunReport
+from interlock.loop.desk import Run
 from interlock.loop.machine import State
+from interlock.loop.report import RunReport
 from interlock.testing.fakes import FakeClock
 from interlock.testing.models import Call, ScriptedModel
 from tests.gates import ALICE, BOB, CAROL, READS, Shelf

@@ -69,7 +69,7 @@ async def test_the_fence_is_not_the_control_where_the_model_obeys_the_text(gate_
     assert "PERMISSION_DENIED" in told(model.requests[2])[2]
 
 
-@pytest.mark.requirement("OBS-5")
+@pytest.mark.requirement("OBS-4")
 async def test_a_long_result_is_read_on_by_its_handle(gate_path: str) -> None:
     @tool(effect="read", owner="eng", name="log", output_bytes_max=500)
     async def log() -> list[str]:

@@ -7,7 +7,7 @@ policy and are left out. Resolvers and fact sources are asked, as of today.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, Iterable
+from collections.abc import AsyncIterable, Container, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -15,11 +15,13 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.decision import Deny, propose, request_of
 from interlock.core.labels import NO_LABELS
 from interlock.core.observation import Observation, Status
-from interlock.core.policy import Answer, PolicySource
+from interlock.core.policy import Answer, PolicySource, Visibility
 from interlock.core.refusals import Code
 from interlock.core.run import RunFacts
 from interlock.core.view import View
+from interlock.loop.agent import Agent
 from interlock.loop.entries import Entry, Observed
+from interlock.loop.hand_off import HAND_OFF
 from interlock.loop.offer import Planned, Role, offer, planned
 from interlock.loop.reach import Reach, caller_for
 from interlock.loop.view import Round, RunView
@@ -101,10 +103,18 @@ class Replay:
         offered = offer(under, caller, run.begun.bound, role=role, health=self._reach.health)
         proposed = next(each for each in found.calls if each.position == observed.position)
         plan: Planned = planned(proposed, call_id=observed.seen.call_id, offered=offered)
-        pin = plan.pin if self._against is Against.BOUND else None
-        now, because = await self._judged(plan.call, replace(caller, pin=pin), facts, under=under)
-        seen = observed.seen
-        return Redecided(seen.call_id, found.number, observed.position, seen.tool, then_of(seen), now, because)
+        seen, then = observed.seen, then_of(observed.seen)
+        bound = {each.name: each.digest for each in run.begun.bound}
+        because: tuple[str, ...]
+        if plan.deny is not None and not _has(run.agent, plan.call.name, bound):
+            now, because = Code.PERMISSION_DENIED.value, (plan.deny.message,)
+        else:
+            pin = bound.get(plan.call.name) if self._against is Against.BOUND else None
+            now, because = await self._judged(plan.call, replace(caller, pin=pin), facts, under=under)
+        if (then, now) == (Code.TOOL_NOT_FOUND, Code.PERMISSION_DENIED):
+            tool = under.catalogue.find(run.tenant, plan.call.name)
+            now = then if under.visibility(tool, caller) is Visibility.NEVER else now
+        return Redecided(seen.call_id, found.number, observed.position, seen.tool, then, now, because)
 
     async def _judged(
         self, call: ToolCall, caller: Caller, facts: RunFacts, *, under: View
@@ -116,6 +126,13 @@ class Replay:
         verdict = known.slice.decide(request_of(operation, known))
         denied = verdict.answer is Answer.DENY
         return Code.PERMISSION_DENIED.value if denied else verdict.answer.value, verdict.policies
+
+
+def _has(agent: Agent, name: str, bound: Container[str]) -> bool:
+    """Whether the agent may call the tool in this run, as far as that is the agent's and the run's own affair."""
+    if name == HAND_OFF:
+        return bool(agent.hand_offs)
+    return name in bound and (agent.tools is None or name in agent.tools)
 
 
 def then_of(seen: Observation) -> str:

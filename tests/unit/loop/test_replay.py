@@ -4,11 +4,12 @@ import pytest
 
 from interlock import PolicySource
 from interlock.core.errors import PolicyInvalid
+from interlock.loop.agent import Agent
 from interlock.loop.desk import RunUnknown
 from interlock.loop.machine import State
 from interlock.loop.replay import Against
 from interlock.testing.models import Call, Said, ScriptedModel
-from tests.gates import ALICE, ALL, AUDITOR, BOB, Shelf, records, used
+from tests.gates import ALICE, ALL, AUDITOR, BOB, READS, Shelf, records, used
 from tests.runs import ASKS_TO_SAVE, opened, reached, start
 
 pytestmark = pytest.mark.requirement("LOOP-7")
@@ -86,3 +87,14 @@ async def test_who_may_not_see_the_run_may_not_replay_it_and_that_it_was_done_is
         await gate.runs.replay(run.id, by=AUDITOR)
         (found,) = await records(gate, "run.replayed")
         assert (found["subject"], found["principal"], found["calls"]) == (run.id, "audrey", 0)
+
+
+async def test_what_an_agent_had_not_or_its_principal_might_not_see_is_decided_the_same_again() -> None:
+    script: list[Said] = [SAVE, ("nothing", {}), "done"]
+    agent = Agent("reader", tools=("search",))
+    for policy, then in ((ALL, "PERMISSION_DENIED"), (READS, "TOOL_NOT_FOUND")):
+        async with opened(":memory:", ScriptedModel(script), Shelf().tools, policy) as gate:
+            run = await start(gate, agent=agent)
+            await run.result()
+            found = await gate.runs.replay(run.id, by=ALICE)
+        assert [(each.then, each.now) for each in found] == [(then, then), ("TOOL_NOT_FOUND", "TOOL_NOT_FOUND")]
