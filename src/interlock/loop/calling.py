@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
@@ -12,6 +13,7 @@ from interlock.core.call import Caller, Principal
 from interlock.core.decision import Deny
 from interlock.core.frozen import maker
 from interlock.core.observation import Observation, Status
+from interlock.core.recovery import NO_LOOKS
 from interlock.core.refusals import Code
 from interlock.loop.entries import Body, Ended, HandedOff, Moved, Observed
 from interlock.loop.hand_off import handed_to
@@ -38,6 +40,9 @@ IN_PROGRESS_S: Final = 0.5
 IN_PROGRESS_TRIES: Final = 120
 """How often a call is proposed again that a dead process has left claimed: recovery comes to it in between."""
 
+LOST_TRIES: Final = 20
+"""How often a call is that a dead process has left unknown: recovery looks it up in between."""
+
 EDIT_LOOKS: Final = 2
 """How often it is looked what was put in the place of a question that is void."""
 
@@ -47,6 +52,7 @@ class Calling:
 
     def __init__(self, drive: Drive) -> None:
         self._drive = drive
+        self._lost: Counter[str] = Counter()
 
     async def step(self) -> bool:
         """Propose what is open, resume what was decided, or wait. False: the run rests or is over."""
@@ -108,7 +114,7 @@ class Calling:
             caller = pinned(caller, plan.pin)
         for _ in range(IN_PROGRESS_TRIES):
             seen = await gate.propose(plan.call, caller)
-            if not _is_in_progress(seen):
+            if not await self._is_in_progress(seen):
                 break
             await self._drive.reach.world.clock.sleep(IN_PROGRESS_S)
         return seen
@@ -143,7 +149,7 @@ class Calling:
                 batch = [first]
                 while not ended.empty() and (more := ended.get_nowait()) is not None:
                     batch.append(more)
-                known_now = [each for each in batch if not _is_in_progress(each[1])]
+                known_now = [each for each in batch if not await self._is_in_progress(each[1])]
                 if len(known_now) < len(batch):
                     await self._drive.reach.world.clock.sleep(IN_PROGRESS_S)
                 yield known_now
@@ -154,6 +160,18 @@ class Calling:
             if not work.done():
                 work.cancel()
                 await asyncio.wait([work])
+
+    async def _is_in_progress(self, seen: Observation) -> bool:
+        """Whether somebody is at the call, or about to look up what became of it once its process had died."""
+        if seen.error is not None and seen.error.code is Code.IDEMPOTENCY_IN_PROGRESS:
+            return True
+        operation_id = seen.operation_id or ""
+        if seen.status is not Status.UNKNOWN or not seen.replayed or self._lost[operation_id] >= LOST_TRIES:
+            return False
+        self._lost[operation_id] += 1
+        tenant = self._drive.view.tenant
+        looks = await self._drive.reach.world.look_ups.looks(tenant)
+        return not looks.get((tenant, operation_id), NO_LOOKS).escalated
 
     # --- people -------------------------------------------------------------------------------------------------------
 
@@ -170,7 +188,10 @@ class Calling:
         return decided
 
     async def _resume(self, found: Round, waited: Observed, principal: Principal) -> None:
-        """Run what was approved, or hear that it was not: the stored operation, whatever the model would say now."""
+        """Run what was approved, or hear that it was not: the stored operation, whatever the model would say now.
+
+        A grant whose process died before anything happened is used up all the same: then people are asked once more.
+        """
         drive = self._drive
         edited = await self._edited(waited)
         if edited is not None:
@@ -178,7 +199,9 @@ class Calling:
             return
         began_s = drive.reach.world.clock.monotonic_s()
         seen = await drive.see(drive.reach.approvals.resume(waited.seen.approval_id or "", by=principal))
-        if _is_in_progress(seen):
+        if await self._is_used_in_vain(seen, waited):
+            seen = await drive.see(self._again(found, waited.position, principal))
+        if await self._is_in_progress(seen):
             await drive.see(drive.reach.world.clock.sleep(IN_PROGRESS_S))
             return
         working_ms = int((drive.reach.world.clock.monotonic_s() - began_s) * 1_000)
@@ -197,6 +220,21 @@ class Calling:
                     return waited.seen.changed({**asks, "expires_at_us": each.expires_at_us})
             await drive.see(drive.reach.world.clock.sleep(IN_PROGRESS_S))  # the new question follows the old one's end
         return None
+
+    async def _is_used_in_vain(self, seen: Observation, waited: Observed) -> bool:
+        """Whether a grant was used by a try of which is known that it came to nothing: any other is replayed."""
+        if seen.error is None or seen.error.code is not Code.APPROVAL_MISMATCH:
+            return False
+        world, tenant = self._drive.reach.world, self._drive.view.tenant
+        held = await world.approvals.approval(tenant, waited.seen.approval_id or "")
+        return held is not None and held[0].state is ApprovalState.USED
+
+    async def _again(self, found: Round, position: int, principal: Principal) -> Observation:
+        """The same call, under the same key."""
+        caller = caller_for(self._drive.view, principal, turn=found.number, model=found.responded.model)
+        plans = self._planned(found, caller)
+        index = next(at for at, each in enumerate(plans) if each.proposed.position == position)
+        return await self._one(plans[index], caller.at(index))
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
@@ -253,10 +291,6 @@ def _refused(plan: Planned, over: str | None) -> Planned:
         return plan
     deny = Deny(Code.BUDGET_EXHAUSTED, f"The run has made as many calls as it may ({over}).")
     return Planned(plan.proposed, plan.call, plan.pin, deny)
-
-
-def _is_in_progress(seen: Observation) -> bool:
-    return seen.error is not None and seen.error.code is Code.IDEMPOTENCY_IN_PROGRESS
 
 
 def _expires_us(found: Round) -> int | None:

@@ -24,7 +24,7 @@ from interlock.runtime.attempts import attempt_all, tail_of
 from interlock.runtime.bounded import Overdue, bounded
 from interlock.runtime.faults import report
 from interlock.runtime.health import Health
-from interlock.runtime.leased import Leased, not_held
+from interlock.runtime.leased import Leased, not_held, outlasts_s
 from interlock.runtime.locks import Held, Locks
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
@@ -119,7 +119,8 @@ class Executor:
         try:
             runner, lease = self._world.runners[invocation.operation.tool.spec.handler.kind], self._world.lease
             if lease is not None:
-                refused = await not_held(lease, claim, seconds=self._longest_s(invocation))
+                seconds = outlasts_s(invocation, self._longest_s(invocation))
+                refused = await not_held(lease, claim, seconds=seconds)
                 if refused is not None:
                     return refused
                 runner = Leased(runner, lease=lease, claim=claim, clock=self._world.clock)
