@@ -6,7 +6,7 @@ the end the records that no checkpoint covers yet; `interlock.core.checkpoint.sp
 holds one tail for each chain, whatever the log's length.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -116,6 +116,15 @@ class LogReading:
         self._unsigned += 1
         self._veiled += type(item) is Veiled
         return self._walk.advance(item)
+
+    def follow(self, records: Sequence[Record | Veiled]) -> int:
+        """Takes as many of these as follow one on the other, as `take` takes each; how many. It names no break."""
+        if self._begins_late():
+            return 0
+        count = self._walk.follow(records)
+        self._records += count
+        self._unsigned += count
+        return count
 
     def heads(self) -> tuple[Head, ...]:
         return self._walk.heads()

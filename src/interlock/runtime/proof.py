@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import Protocol
+from hashlib import sha256
+from typing import Final, Protocol
 
 import orjson
 
 from interlock.core.audit_entry import AuditEntry, decode_entry
 from interlock.core.audit_log import LogItem, LogReading, Verified, records_of, unlike_ends
 from interlock.core.canonical import decode
-from interlock.core.chain import Break, Damage, Head, PayloadCheck, explained, verify_payload
+from interlock.core.chain import SALT_BYTES, Break, Damage, Head, PayloadCheck, explained, verify_payload
 from interlock.core.checkpoint import Checkpoint, Span, spans
 from interlock.core.entry import TenantKey
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord
@@ -20,6 +21,8 @@ from interlock.runtime.records import Records
 
 PAGE = 500
 """How many records are read at once."""
+
+_NONCE: Final = b'"nonce":"'
 
 
 class Log(Protocol):
@@ -39,13 +42,9 @@ async def prove(log: Log, reading: LogReading, *, records: Records) -> Verified 
     """What the whole log shows, or its first break. `records` knows the tenants' keys."""
     before = await log.heads()
     async for page in pages(log):
-        for index, item in enumerate(page):
-            broken = reading.take(item.record if isinstance(item, AuditRecord) else item)
-            if broken is not None:
-                return explained(broken, rest=records_of(_bare(page[index + 1 :])))
-            altered = _altered(item, records) if isinstance(item, AuditRecord) else None
-            if altered is not None:
-                return altered
+        broken = _broken(page, reading, records)
+        if broken is not None:
+            return broken
         await asyncio.sleep(0)  # who calls meanwhile waits for one page
     after = await log.heads()
     return unlike_ends(reading.heads(), before=before, after=after) or reading.finish()
@@ -87,14 +86,63 @@ async def _span(log: Log, span: Span) -> AsyncIterator[Sequence[AuditRecord]]:
         after = page[-1].record.sequence
 
 
+def _broken(page: Sequence[AuditRecord | Checkpoint], reading: LogReading, records: Records) -> Break | None:
+    """The first break in a page: of its chain, or of what lies beside a record."""
+    whole = reading.follow([item.record for item in page if isinstance(item, AuditRecord)])
+    for index, item in enumerate(page):
+        if index >= whole:
+            broken = reading.take(item.record if isinstance(item, AuditRecord) else item)
+            if broken is not None:
+                return explained(broken, rest=records_of(_bare(page[index + 1 :])))
+        altered = _altered(item, records) if isinstance(item, AuditRecord) else None
+        if altered is not None:
+            return altered
+    return None
+
+
 def _altered(item: AuditRecord, records: Records) -> Break | None:
     """The break of a record whose chain is whole but beside which something is not what was recorded."""
-    entry, key = decode_entry(item.record.body), records.key(item.tenant)
+    key = records.key(item.tenant)
+    if _is_as_written(item, key):
+        return None
+    entry = decode_entry(item.record.body)
     wrong = "body" if entry is None else _unlike(item, entry, key) or _payload_unlike(item, entry)
     if not wrong:
         return None
     says = f"the {wrong} of this record is not what was recorded"
     return Break(Damage.EDITED, says, item.record.chain, item.record.sequence)
+
+
+def _is_as_written(item: AuditRecord, key: TenantKey) -> bool:
+    """Whether writing down all that is kept makes the body again, as it does of most: nothing has to be read then.
+
+    False proves nothing; what was purged, for one, cannot be written again.
+    """
+    record, commitments = item.record, dict[str, str]()
+    shown: bytes | None = None
+    for each in item.payloads:
+        name, salt, data = each.name, each.salt, each.data
+        if len(salt) != SALT_BYTES or name in commitments:
+            return False
+        commitments[name] = sha256(salt + data).hexdigest()
+        shown = data if name == RECORD else shown
+    body = record.body
+    start = body.find(_NONCE) + len(_NONCE)
+    fields = {
+        "chain": record.chain,
+        "commitments": commitments,
+        "ids": {"subject": key.keyed(item.subject)} if item.subject else {},
+        "kind": item.kind,
+        "nonce": body[start : body.find(b'"', start)].decode("ascii", "replace"),
+        "sequence": record.sequence,
+        "tenant": key.mark,
+        "time_us": item.at_us,
+    }
+    try:
+        written = orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
+    except TypeError:  # somebody has put something into a column that never was there
+        return False
+    return written == body and shown is not None and _call_of(shown) == item.call
 
 
 def _unlike(item: AuditRecord, entry: AuditEntry, key: TenantKey) -> str:

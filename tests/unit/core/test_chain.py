@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from interlock.core.chain import (
     SALT_BYTES,
     Break,
+    ChainWalk,
     Damage,
     Head,
     PayloadCheck,
@@ -47,6 +48,25 @@ def test_any_batches_give_the_same_chain_as_one(bodies: list[bytes], cut: int) -
     second = extend(first[-1].head if first else START, bodies=bodies[cut:])
     assert first + second == extend(START, bodies=bodies)
     assert verify_chain(first + second, start=START) == ((first + second)[-1].head if bodies else START)
+
+
+@pytest.mark.requirement("AUD-2")
+@given(PLACES, st.sampled_from(["nothing", "body", "hash", "sequence", "chain", "veil", "held"]))
+def test_many_records_are_taken_at_once_as_far_as_each_alone_would_be(place: int, change: str) -> None:
+    changes: dict[str, object] = {"body": b"other", "hash": "0" * 64, "sequence": True, "chain": "v"}
+    records: list[Record | Veiled] = [*_with(place, **{change: changes[change]} if change in changes else {})]
+    if change == "veil":
+        records[place] = Veiled("w", place + 1, RECORDS[place].hash, RECORDS[place].body_digest)
+    held = (replace(RECORDS[place].head, hash="0" * 64),) if change == "held" else ()
+    one, many = ChainWalk(held), ChainWalk(held)
+    assert many.follow(records) == 0
+    assert one.advance(records[0]) == many.advance(records[0])
+    count = many.follow(records[1:])
+    assert count == len(records) - 1 or change != "nothing"
+    assert [one.advance(each) for each in records[1 : 1 + count]] == [None] * count
+    assert one.heads() == many.heads()
+    after = records[1 + count : 2 + count]
+    assert [one.advance(each) for each in after] == [many.advance(each) for each in after]
 
 
 @pytest.mark.requirement("AUD-2")
