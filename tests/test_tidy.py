@@ -54,7 +54,9 @@ ROOMS = layering.Rooms(
             "adapters": {"core", "settings", "store", "runners", "system"},
             "declarations": {"core", "runtime", "models"},
             "upstream": {"core", "declare", "runners"},
-            "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble"},
+            "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble", "proving"},
+            "proving": {"core"},
+            "prover": {"core", "runtime", "store", "system"},
             "__init__": {*CALLERS, "assemble", "keys", "upstream"},
         }.items()
     },
@@ -78,6 +80,7 @@ BANS = bans.Bans(
     lazy_imports={
         "src/interlock/assemble.py": "optional dependencies are imported where they are chosen",
         "src/interlock/adapters.py": "optional dependencies are imported where they are chosen",
+        "src/interlock/prover.py": "psycopg is imported only where a log is in PostgreSQL",
         "src/interlock/copies.py": "psycopg is imported only where a store moves to PostgreSQL",
         "src/interlock/__init__.py": "`import interlock` stays under 0.2 s",
         "src/interlock/providers/bedrock.py": "botocore is an extra, which requests with an API key do without",

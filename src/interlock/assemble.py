@@ -28,6 +28,7 @@ from interlock.declare.hand_off import hand_off
 from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
 from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Secrets, Signer, Wakes
+from interlock.proving import provers_of
 from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.spool import Spools
 from interlock.runtime.acts import only_operators
@@ -314,6 +315,7 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
         facts=host.facts,
         principals=host.principals,
         secrets=host.secrets,
+        provers=provers_of(store.address, master=keys.master, seal=host.seal),
     )
     views = Views(store, environment=settings.environment, facts=host.fact_names)
     records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)

@@ -23,6 +23,7 @@ from interlock.core.signing import fingerprint
 from interlock.core.tool import SHARED
 from interlock.keys import Keys, KeySigner, read_key_file
 from interlock.ports import Signer
+from interlock.proving import provers_of
 from interlock.runtime.acts import only_operators
 from interlock.runtime.audit import AuditDesk
 from interlock.runtime.proof import prove
@@ -80,6 +81,7 @@ class _Trust:
     keys: Keys
     signer: Signer
     seal: Seal
+    seal_key: bytes | None
 
 
 async def create_backup(store: Path, target: Path, *, tell: Tell = untold) -> Placed:
@@ -227,7 +229,7 @@ def _new_branch() -> str:
 def _trust(host: Host, *stores: Path) -> _Trust:
     keys = host.keys or _keys_beside(stores)
     seal = NoSeal() if host.seal is None else AesSeal(host.seal, random=SystemEntropy().bytes)
-    return _Trust(keys, host.signer or KeySigner(keys.signing), seal)
+    return _Trust(keys, host.signer or KeySigner(keys.signing), seal, host.seal)
 
 
 def _keys_beside(stores: tuple[Path, ...]) -> Keys:
@@ -245,7 +247,8 @@ def _proved(file: Path, trust: _Trust) -> Backup:
     with closing(ClosedDb(file, seal=trust.seal)) as db:
         records = Records(trust.keys.master, clock=SystemClock(), entropy=SystemEntropy(), redactor=Redactor())
         reading = LogReading(frozenset({trust.signer.public_key()}))
-        log = asyncio.run(prove(ClosedLog(db), reading, records=records))
+        provers = provers_of(str(file.absolute()), master=trust.keys.master, seal=trust.seal_key, closed=True)
+        log = asyncio.run(prove(ClosedLog(db), reading, records=records, provers=provers))
     if isinstance(log, Break):
         raise BackupInvalid(f"the audit log in it does not hold: {log.sentence}")
     return Backup(found, log)

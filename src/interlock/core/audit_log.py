@@ -10,7 +10,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
-from interlock.core.chain import Break, ChainWalk, Damage, Head, Record, Veiled, explained, genesis, is_hash, is_head
+from interlock.core.chain import (
+    Break,
+    ChainWalk,
+    Damage,
+    Head,
+    Record,
+    Stretch,
+    Veiled,
+    explained,
+    genesis,
+    is_hash,
+    is_head,
+)
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark, heads_root
 from interlock.core.frozen import frozen
 from interlock.core.signing import fingerprint, is_signed
@@ -102,10 +114,19 @@ class LogReading:
     def __init__(self, keys: frozenset[bytes], *, since: int = 0, outside: tuple[Head | Mark, ...] = ()) -> None:
         self._keys = {fingerprint(key): key for key in keys}
         self._since = since
-        self._walk = ChainWalk([held for held in outside if isinstance(held, Head)])
+        self.held = tuple(held for held in outside if isinstance(held, Head))
+        self._walk = ChainWalk(self.held)
         self._marks = tuple(held for held in outside if isinstance(held, Mark))
         self._mark = BEGINNING
         self._records = self._unsigned = self._veiled = 0
+
+    def begin(self, head: Head) -> Break | None:
+        """Begin a chain there, where what comes before it is proved elsewhere."""
+        return self._walk.start(head)
+
+    def stretch(self, start: Head) -> Stretch:
+        """What was read of a chain that was begun there."""
+        return self._walk.stretch(start)
 
     def take(self, item: LogItem) -> Break | None:
         if isinstance(item, Checkpoint):
@@ -125,6 +146,15 @@ class LogReading:
         self._records += count
         self._unsigned += count
         return count
+
+    def pass_over(self, stretch: Stretch) -> bool:
+        """Takes records that were proved elsewhere, against the heads held outside too; False: read them here."""
+        if self._begins_late() or not self._walk.pass_over(stretch):
+            return False
+        count = stretch.end.sequence - stretch.start.sequence
+        self._records += count
+        self._unsigned += count
+        return True
 
     def heads(self) -> tuple[Head, ...]:
         return self._walk.heads()

@@ -71,6 +71,16 @@ class Veiled:
     body_digest: bytes
 
 
+@frozen
+class Stretch:
+    """Records that were proved apart from the rest of their chain: the head that they follow, where they end, and the
+    hash before that of the last."""
+
+    start: Head
+    end: Head
+    before: str
+
+
 class Damage(StrEnum):
     EDITED = "edited"
     MISSING = "missing"
@@ -249,6 +259,22 @@ class ChainWalk:
         if count:
             self._tails[chain] = (records[count - 1].sequence, digest, before)
         return count
+
+    def pass_over(self, stretch: Stretch) -> bool:
+        """Stands where records end that were proved elsewhere; False: they do not begin where their chain stands."""
+        chain, end = stretch.start.chain, stretch.end
+        if stretch.start != self.head(chain):
+            return False
+        if chain not in self._tails and self.start(stretch.start) is not None:
+            del self._tails[chain]
+            return False
+        self._tails[chain] = (end.sequence, bytes.fromhex(end.hash), bytes.fromhex(stretch.before))
+        return True
+
+    def stretch(self, start: Head) -> Stretch:
+        """What was read of a chain since it stood at `start`."""
+        sequence, digest, before = self._tails[start.chain]
+        return Stretch(start, Head(start.chain, sequence, digest.hex()), before.hex())
 
     @property
     def anchored(self) -> bool:

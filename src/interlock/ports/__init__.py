@@ -11,7 +11,7 @@ from interlock.ports.calls import Calls, Claim, Entry, Intent, Look, NotClaimed,
 from interlock.ports.catalogue import CatalogueStore, Registered
 from interlock.ports.compensations import Compensations, EffectCall, Effects, PlanChange
 from interlock.ports.host import Clock, Entropy, FactSource, Principals, Secrets, Signer
-from interlock.ports.records import Artifacts, Audit, Ledger, Retention
+from interlock.ports.records import Artifacts, Audit, Ledger, Provers, Retention
 from interlock.ports.recovery import Closings, Due, Lease, LookUps, OpenCall, Recovery, Wakes
 from interlock.ports.runs import (
     NewRun,
@@ -57,6 +57,7 @@ __all__ = [
     "OpenCall",
     "PlanChange",
     "Principals",
+    "Provers",
     "Recovery",
     "Registered",
     "Retention",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import Protocol
 
 from interlock.core.artifact import Artifact
 from interlock.core.budget import ScopeKey, Usage
-from interlock.core.chain import Head, Receipt
-from interlock.core.checkpoint import Checkpoint, Mark
+from interlock.core.chain import Head, Receipt, Stretch
+from interlock.core.checkpoint import Checkpoint, Mark, Span
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 
 
@@ -29,6 +29,18 @@ class Audit(Protocol):
 
     async def checkpoint(self, draw: Callable[[tuple[Head, ...], Mark], Checkpoint]) -> Checkpoint:
         """Write the checkpoint that `draw` makes and signs of the heads and the last mark at that moment."""
+
+
+class Provers(Protocol):
+    """Other processes that prove spans of the same log. Owned by `runtime.proof`."""
+
+    def prove(
+        self, spans: Iterable[Span], *, held: tuple[Head, ...]
+    ) -> AsyncGenerator[tuple[Span, Stretch | None], None]:
+        """What each span was shown to be, in order; None: who asks has to read it. It may end early.
+
+        `held` are heads that were kept outside. Closing it ends the processes.
+        """
 
 
 class Artifacts(Protocol):

@@ -80,7 +80,7 @@ class AuditDesk:
         that were kept elsewhere: only they can show that the end was cut off or that all of it was written anew.
         """
         reading = LogReading(keys or frozenset({self._world.signer.public_key()}), outside=outside)
-        return await prove(self._world.audit, reading, records=self._records)
+        return await prove(self._world.audit, reading, records=self._records, provers=self._world.provers)
 
     async def export(self, *, by: Principal) -> tuple[bytes, ...] | Deny:
         """The log for the tenant of `by` as lines that verify by themselves plus the key's fingerprint."""

@@ -13,23 +13,45 @@ import orjson
 from interlock.core.audit_entry import AuditEntry, decode_entry
 from interlock.core.audit_log import LogItem, LogReading, Verified, records_of, unlike_ends
 from interlock.core.canonical import decode
-from interlock.core.chain import SALT_BYTES, Break, Damage, Head, PayloadCheck, explained, verify_payload
+from interlock.core.chain import (
+    SALT_BYTES,
+    Break,
+    Damage,
+    Head,
+    PayloadCheck,
+    Stretch,
+    explained,
+    genesis,
+    verify_payload,
+)
 from interlock.core.checkpoint import Checkpoint, Span, spans
 from interlock.core.entry import TenantKey
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord
+from interlock.ports import Provers
+from interlock.runtime.proof_ahead import Skip, nothing_ahead, planned, proved_ahead
 from interlock.runtime.records import Records
 
 PAGE = 500
 """How many records are read at once."""
 
+PIECE_PAGES = 4
+"""How many pages another process proves at once."""
+
+APART_FROM = 50_000
+"""From how many records on starting other processes is worth its while."""
+
 _NONCE: Final = b'"nonce":"'
 
 
-class Log(Protocol):
-    """What can be read of a log."""
+class Rows(Protocol):
+    """The records of a log."""
 
     async def records(self, query: AuditQuery) -> tuple[AuditRecord, ...]:
         """Records in order of chain and sequence, with payloads where kept, at most `query.limit`."""
+
+
+class Log(Rows, Protocol):
+    """What can be read of a log."""
 
     async def heads(self) -> tuple[Head, ...]:
         """Where every chain stands."""
@@ -38,46 +60,89 @@ class Log(Protocol):
         """All of them, by number."""
 
 
-async def prove(log: Log, reading: LogReading, *, records: Records) -> Verified | Break:
-    """What the whole log shows, or its first break. `records` knows the tenants' keys."""
-    before = await log.heads()
-    async for page in pages(log):
-        broken = _broken(page, reading, records)
-        if broken is not None:
-            return broken
-        await asyncio.sleep(0)  # who calls meanwhile waits for one page
+async def prove(log: Log, reading: LogReading, *, records: Records, provers: Provers | None = None) -> Verified | Break:
+    """What the whole log shows, or its first break. `records` knows the tenants' keys.
+
+    What `provers` have proved ahead is passed over; whatever they say nothing of, or find wrong, is read here. So what
+    comes of it is the same with them and without.
+    """
+    before, checkpoints = await log.heads(), await log.checkpoints()
+    is_long = sum(head.sequence for head in before) >= APART_FROM
+    spans = planned(checkpoints, before, size=PIECE_PAGES * PAGE)
+    proved = provers.prove(spans, held=reading.held) if provers is not None and is_long else None
+    async with proved_ahead(proved, reading) as skip:
+        async for page in _pages(log, checkpoints, skip):
+            broken = _broken(page, reading, records)
+            if broken is not None:
+                return broken
+            await asyncio.sleep(0)  # who calls meanwhile waits for one page
     after = await log.heads()
     return unlike_ends(reading.heads(), before=before, after=after) or reading.finish()
 
 
+async def stretch_of(log: Rows, span: Span, *, held: tuple[Head, ...], records: Records) -> Stretch | None:
+    """What a span is, where its records and all beside them hold as far as one sees who has read nothing else."""
+    start = await _start(log, span)
+    among = tuple(each for each in held if each.chain == span.chain and span.after < each.sequence <= span.through)
+    reading = LogReading(frozenset(), outside=among)
+    if start is None or reading.begin(start) is not None:
+        return None
+    async for page in _span(log, span, nothing_ahead):
+        if _broken(page, reading, records) is not None:
+            return None
+    found = reading.stretch(start)
+    return found if found.end.sequence == span.through else None
+
+
+async def _start(log: Rows, span: Span) -> Head | None:
+    """The head that a span follows, as the log has it."""
+    if span.after == 0:
+        return genesis(span.chain)
+    for each in await log.records(AuditQuery(after=(span.chain, span.after - 1), limit=1)):
+        if (each.record.chain, each.record.sequence) == (span.chain, span.after):
+            return each.record.head
+    return None
+
+
 async def pages(log: Log) -> AsyncIterator[Sequence[AuditRecord | Checkpoint]]:
     """The log as it is proved: records up to a checkpoint, the checkpoint, and so on, then the unsigned rest."""
-    before: Checkpoint | None = None
-    for checkpoint in await log.checkpoints():
-        for span in spans(checkpoint, after=before):
-            async for page in _span(log, span):
-                yield page
-        yield (checkpoint,)
-        before = checkpoint
-    async for page in _unsigned(log, {head.chain: head.sequence for head in before.heads} if before else {}):
+    async for page in _pages(log, await log.checkpoints(), nothing_ahead):
         yield page
 
 
-async def _unsigned(log: Log, signed_to: Mapping[str, int]) -> AsyncIterator[Sequence[AuditRecord]]:
+async def _pages(
+    log: Log, checkpoints: tuple[Checkpoint, ...], skip: Skip
+) -> AsyncIterator[Sequence[AuditRecord | Checkpoint]]:
+    before: Checkpoint | None = None
+    for checkpoint in checkpoints:
+        for span in spans(checkpoint, after=before):
+            async for page in _span(log, span, skip):
+                yield page
+        yield (checkpoint,)
+        before = checkpoint
+    async for page in _unsigned(log, {head.chain: head.sequence for head in before.heads} if before else {}, skip):
+        yield page
+
+
+async def _unsigned(log: Rows, signed_to: Mapping[str, int], skip: Skip) -> AsyncIterator[Sequence[AuditRecord]]:
     """Every chain from where it is signed to its last row, whatever the store says of its end: rows that lie beyond
     it are served like any other."""
     after = ("", 0)
     while found := await log.records(AuditQuery(after=after, limit=1)):
         chain = found[0].record.chain
-        after = (chain, max(signed_to.get(chain, 0), found[0].record.sequence - 1))
-        async for page in _span(log, Span(chain, after[1], sys.maxsize)):
+        begin = max(signed_to.get(chain, 0), found[0].record.sequence - 1)
+        async for page in _span(log, Span(chain, begin, sys.maxsize), skip):
             yield page
-            after = (chain, page[-1].record.sequence)
+        after = (chain + "\x00", 0)  # no name lies between
 
 
-async def _span(log: Log, span: Span) -> AsyncIterator[Sequence[AuditRecord]]:
+async def _span(log: Rows, span: Span, skip: Skip) -> AsyncIterator[Sequence[AuditRecord]]:
     after = span.after
     while after < span.through:
+        proved = await skip(Span(span.chain, after, span.through))
+        if proved > after:
+            after = proved
+            continue
         query = AuditQuery(after=(span.chain, after), limit=min(PAGE, span.through - after))
         page = [each for each in await log.records(query) if each.record.chain == span.chain]
         if not page:

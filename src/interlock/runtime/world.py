@@ -20,6 +20,7 @@ from interlock.ports import (
     Ledger,
     LookUps,
     Principals,
+    Provers,
     Recovery,
     Retention,
     Runner,
@@ -36,7 +37,7 @@ class World:
     """The ports, wired. One store usually stands behind several of them; `runners` are by handler kind.
 
     `lease` is there where a claim ends by the clock: where it is not, it lasts as long as the process. `wakes` tell
-    those who wait what another process lets go of.
+    those who wait what another process lets go of. `provers` share the work where a long log is proved.
     """
 
     calls: Calls
@@ -61,6 +62,7 @@ class World:
     secrets: Secrets | None = None
     lease: Lease | None = None
     wakes: Wakes | None = None
+    provers: Provers | None = None
 
     def new_id(self) -> str:
         """An id of its own."""

@@ -59,7 +59,9 @@ _UNKNOWN = CallState.UNKNOWN  # looking it up in its class costs as much as a ca
 
 
 class MemoryStore(MemoryCompensations):
-    """All of the ports that a store provides, in dictionaries."""
+    """All of the ports that a store provides, in dictionaries. It has no address: no other process finds it."""
+
+    address = ""
 
     def __init__(self, *, chain: str = "memory") -> None:
         super().__init__(chain=chain)

@@ -101,12 +101,13 @@ PURGE_ROWS: Final = 2_000
 class PostgresStore:
     """All of the ports that a store provides. Open it with `PostgresStore.open`, on the event loop that uses it.
 
-    `path` is where its key file lies, but for the ending: the working directory, under the database's name.
+    `path` is where its key file lies, but for the ending: the working directory, under the database's name. `address`
+    is where another process finds it.
     """
 
     def __init__(self, writer: Writer, reader: Reader, *, seal: Seal, url: str) -> None:
         self.path = Path(database_of(url))
-        self._url = url
+        self.address = url
         self.artifacts = PostgresArtifacts(writer, reader, seal=seal)
         self.runs = PostgresRuns(writer, reader, seal=seal)
         self._writer = writer
@@ -280,7 +281,7 @@ class PostgresStore:
 
     def wake_with(self, wake: Wake) -> None:
         """Have `wake` called, on this event loop, with every limited scope of which another process lets go."""
-        self._writer.bell = Bell(self._url, wake=wake)
+        self._writer.bell = Bell(self.address, wake=wake)
 
     # --- the lease ----------------------------------------------------------------------------------------------------
 

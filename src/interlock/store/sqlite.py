@@ -91,6 +91,11 @@ class SqliteStore:
         return SqliteStore(found, on_commit=on_commit)
 
     @property
+    def address(self) -> str:
+        """Where another process finds it."""
+        return str(self.path.absolute())
+
+    @property
     def is_alone(self) -> bool:
         """Whether no other process has the file open, as far as this one has noticed."""
         return self._writer.alone
