@@ -1,12 +1,14 @@
 """Every store holds the same contract; what differs is what a crash leaves."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 from secrets import token_bytes
 
 import psycopg
 import pytest
 
+from interlock.ports import Claim, Intent, Look, NotClaimed
 from interlock.store.memory import MemoryStore
 from interlock.store.postgres import PostgresStore
 from interlock.store.seal_aes import AesSeal
@@ -19,6 +21,7 @@ from interlock.testing.store_contract_due_runs import DueRunContract
 from interlock.testing.store_contract_look_ups import LookUpContract
 from interlock.testing.store_contract_runs import RunContract
 from interlock.testing.store_contract_shared import Store
+from interlock.testing.store_values import Values
 from tests.postgres import Opens
 
 pytestmark = pytest.mark.requirement(
@@ -102,3 +105,31 @@ class TestPostgres(Contract):
         with psycopg.connect(self.url, autocommit=True) as admin:
             admin.execute("UPDATE owners SET until = clock_timestamp()")
         return await self.opens(seal=AesSeal(bytes(32), random=token_bytes))
+
+
+class TestPostgresLooked(TestPostgres):
+    """The same where somebody looks before each claim, as the gate does: most claims are written without reading."""
+
+    @pytest.fixture
+    async def store(self, postgres_url: str, postgres_stores: Opens) -> PostgresStore:
+        self.url, self.opens = postgres_url, partial(self.looking, postgres_stores)
+        return await self.opens(seal=AesSeal(bytes(32), random=token_bytes))
+
+    async def test_a_write_whose_waiter_is_cancelled_is_carried_out_and_found(
+        self, *, store: Store, values: Values
+    ) -> None:
+        """Who is cancelled while he looks has handed nothing over."""
+        store.claim = self.handed_over  # type: ignore[method-assign]  # without a look
+        await super().test_a_write_whose_waiter_is_cancelled_is_carried_out_and_found(store=store, values=values)
+
+    async def looking(self, opens: Opens, **options: object) -> PostgresStore:
+        store = await opens(**options)
+        claim = store.claim
+
+        async def looked(intent: Intent) -> Claim | NotClaimed:
+            operation = intent.operation
+            await store.look(Look(operation.tenant, operation.key, operation.run, (), intent.at_us))
+            return await claim(intent)
+
+        self.handed_over, store.claim = claim, looked  # type: ignore[method-assign]  # as the walk calls them
+        return store

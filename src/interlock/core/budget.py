@@ -334,6 +334,14 @@ class Taken(tuple[Reservation, ...]):
             found[scope] = (used, held + need)
         return found
 
+    def added(self, usage: Mapping[ScopeKey, Counted]) -> dict[ScopeKey, Counted]:
+        """The same whether they fit or not."""
+        found: dict[ScopeKey, Counted] = {}
+        for scope, need, _ in self._held:
+            used, held = usage[scope]
+            found[scope] = (used, held + need)
+        return found
+
     def settle(self, usage: MutableMapping[ScopeKey, Counted], *, spent: Amounts) -> None:
         """Have these scopes use what is `settled` in the place of what they held."""
         used_too = packed(spent) & _SPENT

@@ -80,11 +80,12 @@ from interlock.store.postgres_control import (
 from interlock.store.postgres_lease import LEASE_S
 from interlock.store.postgres_line import Line, Row, Step, database_of, shown
 from interlock.store.postgres_open import migrate
+from interlock.store.postgres_ops import Nothing
 from interlock.store.postgres_reads import Reader
 from interlock.store.postgres_rows import ApprovalRow, open_call, place_of, read_call
 from interlock.store.postgres_runs import PostgresRuns
 from interlock.store.postgres_sheet import place_in_chain
-from interlock.store.postgres_writer import CommitObserver, Nothing, Writer
+from interlock.store.postgres_writer import CommitObserver, Writer
 from interlock.store.rows import read_checkpoint
 from interlock.store.seal import NoSeal, Seal
 
@@ -142,7 +143,7 @@ class PostgresStore:
             reason = str(fault).strip().partition("\n")[0] or type(fault).__name__
             raise StoreError(f"the database at {shown(url)} cannot be used: {reason}") from fault
         writer.on_commit = on_commit
-        reader = Reader(url, seal=seal)
+        reader = Reader(url, seal=seal, glimpses=writer.desk.glimpses)
         return PostgresStore(writer, reader, seal=seal, url=url)
 
     async def close(self) -> None:

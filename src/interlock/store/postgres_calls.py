@@ -66,7 +66,7 @@ class Claiming:
             stored_approval(sheet, operation.tenant, intent.approval), intent=intent
         ):
             return NotClaimed.APPROVAL
-        usage = sheet.books.fitting(intent.reservations)
+        usage = sheet.fitting(intent.reservations)
         if usage is None:
             return NotClaimed.BUDGET
         new = None if intent.continues is not None else _claimed(sheet, intent)

@@ -23,6 +23,7 @@ from interlock.core.run import RunFacts
 from interlock.ports import Look, Seen
 from interlock.store.books import UNUSED
 from interlock.store.postgres_arrays import blobs
+from interlock.store.postgres_glimpses import Glimpses
 from interlock.store.postgres_line import Line, Row, Step, shown
 from interlock.store.postgres_rows import NOBODY, open_sealed, place_of, place_of_scope
 from interlock.store.rows import read_labels, read_run
@@ -43,9 +44,10 @@ _PAUSE_S: Final = 0.05
 class Reader:
     """Owns the connections that read."""
 
-    def __init__(self, url: str, *, seal: Seal) -> None:
+    def __init__(self, url: str, *, seal: Seal, glimpses: Glimpses | None = None) -> None:
         self._url = url
         self._seal = seal
+        self._glimpses = glimpses or Glimpses()
         self._is_closed = False
         self._free: list[Line] = []
         self._places = asyncio.Semaphore(LINES_MAX)
@@ -152,10 +154,12 @@ class Reader:
         priors = {row[0]: row[1:] for row in rows.get("select_prior", ())}
         usage = {row[0]: Usage(Amounts(*row[1:7]), Amounts(*row[7:])) for row in rows.get("select_usage", ())}
         by_run = {row[0]: row[1:] for row in rows.get("select_runs", ())}
+        for key in keys:
+            self._glimpses.key(key, free=key not in priors)
         return [
             make_seen(
                 self._prior(look, priors),
-                _run(look, by_run),
+                self._run(look, by_run),
                 tuple([usage.get(place_of_scope(scope), UNUSED) for scope in look.scopes]),
             )
             for look in looks
@@ -181,15 +185,17 @@ class Reader:
             goes_on=state is CallState.UNKNOWN and owner != NOBODY and lives,
         )
 
-
-def _run(look: Look, rows: dict[bytes, Row]) -> RunFacts | None:
-    if look.run is None:
-        return None
-    row = rows.get(place_of(look.tenant, look.run))
-    if row is None:
-        return RunFacts(look.run)
-    version, facts, ended = row
-    return read_run(look.run, version=version, facts=facts, ended=ended)
+    def _run(self, look: Look, rows: dict[bytes, Row]) -> RunFacts | None:
+        if look.run is None:
+            return None
+        row = rows.get(place_of(look.tenant, look.run))
+        if row is None:
+            self._glimpses.run((look.tenant, look.run), None)
+            return RunFacts(look.run)
+        version, facts, ended = row
+        found = read_run(look.run, version=version, facts=facts, ended=ended)
+        self._glimpses.run((look.tenant, look.run), found)
+        return found
 
 
 def _resolve(answer: asyncio.Future[Seen], *, result: Seen | StoreError) -> None:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from interlock.core.journal import Event
 from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunQuery, StoredRun
 from interlock.store.postgres_line import Row
+from interlock.store.postgres_ops import Nothing
 from interlock.store.postgres_reads import Reader
 from interlock.store.postgres_rows import place_of
 from interlock.store.postgres_run_sheet import HeadRow, place_in_run, sequence_of
 from interlock.store.postgres_sheet import Needs, Sheet
-from interlock.store.postgres_writer import Nothing, Writer
+from interlock.store.postgres_writer import Writer
 from interlock.store.rules import FIRST_FENCE
 from interlock.store.run_rules import NO_OWNER, not_moved, not_told, numbered, wake_after
 from interlock.store.seal import Seal, of_run_entry

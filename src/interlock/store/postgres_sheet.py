@@ -6,23 +6,32 @@ that raises has changed nothing, so that the others of its batch are written all
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Final
 
-from interlock.core.budget import Amounts, Packed, Reservation, ScopeKey, Usage, unpacked
+from interlock.core.budget import Amounts, Counted, Packed, Reservation, ScopeKey, Usage, unpacked
 from interlock.core.chain import Receipt, link
 from interlock.core.effect import CallState
 from interlock.core.frozen import maker
 from interlock.core.journal import RECORD, Event
-from interlock.core.run import RunFacts
 from interlock.store.books import UNUSED, Books, RunBook, RunKey, UsageBook
-from interlock.store.postgres_arrays import bigints, blobs, bools, texts
+from interlock.store.postgres_arrays import bigints, blobs, texts
+from interlock.store.postgres_columns import (
+    APPROVAL,
+    CALL,
+    WHAT_CHANGES,
+    columns,
+    facts_columns,
+    scope_columns,
+    value_of,
+)
+from interlock.store.postgres_glimpses import Glimpses
 from interlock.store.postgres_line import Row, Step
 from interlock.store.postgres_rows import ApprovalRow, CallRow, place_of, place_of_scope, read_call
 from interlock.store.postgres_run_sheet import RunSheet
-from interlock.store.rows import frame, read_run, write_holds, write_run
+from interlock.store.rows import frame, read_run
 from interlock.store.seal import Seal, of_record
 
 make_receipt = maker(Receipt)
@@ -35,7 +44,8 @@ class Desk:
     """What outlives a batch: who this process is, where its chain stands, and the claims that it will settle.
 
     `number` is that of the last batch that is known to be committed. `claimed` are this owner's own claims, which
-    nobody else changes while its lease lasts. `known` are the places of usage rows that there were.
+    nobody else changes while its lease lasts. `known` are the places of usage rows that there were, `glimpses` what was
+    seen of others.
     """
 
     seal: Seal
@@ -47,6 +57,7 @@ class Desk:
     digest: bytes
     claimed: dict[bytes, CallRow] = field(default_factory=dict)
     known: set[bytes] = field(default_factory=set)
+    glimpses: Glimpses = field(default_factory=Glimpses)
 
 
 @dataclass(slots=True)
@@ -68,8 +79,13 @@ class Needs:
     @property
     def anything(self) -> bool:
         """Whether there is something to read before the ops can be carried out."""
+        return self.anything_but_runs or bool(self.runs)
+
+    @property
+    def anything_but_runs(self) -> bool:
+        """Whether there is more than runs, which may have been seen before."""
         return self.epoch or any(
-            (self.calls, self.keys, self.approvals, self.questions, self.scopes, self.runs, self.heads)
+            (self.calls, self.keys, self.approvals, self.questions, self.scopes, self.heads, self.begun)
         )
 
     def beyond(self, other: Needs) -> Needs:
@@ -146,6 +162,10 @@ class Sheet:
         if row.place not in self._asked:
             self._moved[row.place] = row
 
+    def fitting(self, reservations: Iterable[Reservation]) -> dict[ScopeKey, Counted] | None:
+        """The usage with every reservation held; None where one of them does not fit."""
+        return self.books.fitting(reservations)
+
     def append(self, event: Event) -> Receipt:
         """Put the event at the end of the chain. Raises before it has changed anything."""
         sequence = self.sequence + 1
@@ -177,7 +197,7 @@ class Sheet:
         scopes = sorted((place_of_scope(scope), scope) for scope in needs.scopes | needs.touched)
         new = [(place, scope) for place, scope in scopes if place not in self.desk.known]
         if new:
-            steps.append(("insert_usage", _scope_columns(new)))
+            steps.append(("insert_usage", scope_columns(new)))
         if scopes:
             steps.append(("lock_usage", (blobs([place for place, _ in scopes]),)))
         if needs.runs:
@@ -190,7 +210,7 @@ class Sheet:
         for (epoch,) in rows.get("select_epoch", ()):
             self.epoch = epoch
         for (floor,) in rows.get("select_fence_floor", ()):
-            self.fence_floor = floor
+            self.fence_floor = self.desk.glimpses.floor = floor
         for row in rows.get("select_calls", ()):
             call = read_call(row)
             # This process's own claim may be here already, without what settling it needs not: others need that.
@@ -205,10 +225,13 @@ class Sheet:
             self.desk.known.add(place)
             self.books.usage[scope] = self._usage[scope] = Usage(Amounts(*amounts[:6]), Amounts(*amounts[6:]))
         runs = {place_of(*run): run for run in needs.runs}
+        for run in needs.runs:
+            self.desk.glimpses.run(run, None)
         for place, version, facts, ended in rows.get("lock_runs", ()):
             run = runs[place]
             self.books.runs[run] = read_run(run[1], version=version, facts=facts, ended=ended)
             self._runs.add(run)
+            self.desk.glimpses.run(run, self.books.runs[run])
         self.runs.take_in(rows, begun=needs.begun)
         self.desk.known.difference_update(scopes)
         return not scopes
@@ -217,36 +240,59 @@ class Sheet:
 
     def writes(self) -> list[Step]:
         """The steps that write what the ops have made of it. A key is given up before it is taken."""
+        return [
+            *self.runs.writes(),
+            *self._old_call_steps(),
+            *self._new_call_steps(),
+            *self._void_steps(),
+            *self._approval_steps(),
+            *self._usage_steps(),
+            *self._run_steps(),
+            *self._chain_steps(),
+        ]
+
+    def _old_call_steps(self) -> list[Step]:
         old = [row for place, row in sorted(self.changed.items()) if place not in self._new]
+        if len(old) == 1:
+            return [("update_call", {name: value_of(old[0], name) for name in WHAT_CHANGES})]
+        return [("update_calls", columns(old, of=WHAT_CHANGES))] if old else []
+
+    def _new_call_steps(self) -> list[Step]:
         new = [self.changed[place] for place in sorted(self._new)]
-        steps = self.runs.writes()
-        if old:
-            steps.append(("update_calls", _columns(old, of=_WHAT_CHANGES)))
-        if new:
-            steps.append(("insert_calls", _columns(new, of=_CALL)))
-        if self.voided:
-            steps.append(("void_pending", (blobs(sorted(self.voided)),)))
+        if len(new) == 1:
+            return [("insert_call", tuple([value_of(new[0], name) for name in CALL]))]
+        return [("insert_calls", columns(new, of=CALL))] if new else []
+
+    def _void_steps(self) -> list[Step]:
+        return [("void_pending", (blobs(sorted(self.voided)),))] if self.voided else []
+
+    def _approval_steps(self) -> list[Step]:
+        steps: list[Step] = []
         if self._moved:
             moved = list(self._moved.values())
             places, states = blobs([row.place for row in moved]), texts([row.state for row in moved])
             steps.append(("update_approvals", (places, states, blobs([row.approval_sealed for row in moved]))))
         if self._asked:
-            steps.append(("insert_approvals", _columns(list(self._asked.values()), of=_APPROVAL)))
-        return [*steps, *self._usage_steps(), *self._run_steps(), *self._chain_steps()]
+            steps.append(("insert_approvals", columns(list(self._asked.values()), of=APPROVAL)))
+        return steps
 
     def _usage_steps(self) -> list[Step]:
+        columns = self._usage_columns()
+        return [("add_usage", columns)] if columns else []
+
+    def _usage_columns(self, guarded: Collection[ScopeKey] = ()) -> tuple[object, ...]:
+        """What has changed in scopes, those that are guarded in any case; nothing where nothing has."""
         rows = []
         for scope in self.books.changed_usage:
             (was_used, was_held), (used, held) = self._usage.get(scope, UNUSED), self.books.usage[scope]
-            if (used, held) != (was_used, was_held):
+            if (used, held) != (was_used, was_held) or scope in guarded:
                 added = (*unpacked(Packed(used - was_used)), *unpacked(Packed(held - was_held)))
                 rows.append((place_of_scope(scope), scope, added))
         if not rows:
-            return []
+            return ()
         rows.sort()
-        scopes = _scope_columns([(place, scope) for place, scope, _ in rows])
-        amounts = zip(*(added for _, _, added in rows), strict=True)
-        return [("add_usage", (*scopes, *map(bigints, amounts)))]
+        scopes = scope_columns([(place, scope) for place, scope, _ in rows])
+        return (*scopes, bigints([amount for _, _, added in rows for amount in added]))
 
     def _run_steps(self) -> list[Step]:
         runs = sorted((place_of(*key), key) for key in self.books.changed_runs)
@@ -254,16 +300,21 @@ class Sheet:
         new = [(place, key, self.books.runs[key]) for place, key in runs if key not in self._runs]
         steps: list[Step] = []
         if old:
-            steps.append(("update_runs", (blobs([place for place, _ in old]), *_facts([run for _, run in old]))))
+            steps.append(("update_runs", (blobs([place for place, _ in old]), *facts_columns([run for _, run in old]))))
         if new:
             names = texts([key[0] for _, key, _ in new]), texts([key[1] for _, key, _ in new])
             places = blobs([place for place, *_ in new])
-            steps.append(("insert_runs", (places, *names, *_facts([run for *_, run in new]))))
+            steps.append(("insert_runs", (places, *names, *facts_columns([run for *_, run in new]))))
         return steps
 
     def _chain_steps(self) -> list[Step]:
         if not self._records:
             return []
+        head = (self.sequence, self.digest, self.desk.chain)
+        if len(self._records) == 1:
+            place, digest, body, each, first, sealed = self._records[0]
+            found = (each.tenant, each.kind, each.at_us, each.call, each.subject, first, sealed)
+            return [("append_record", (*head, place, digest, body, *found))]
         places, digests, bodies, events, firsts, kept = zip(*self._records, strict=True)
         columns = (
             bigints(places),
@@ -277,14 +328,17 @@ class Sheet:
             blobs(firsts),
             blobs(kept),
         )
-        return [("append_records", (self.sequence, self.digest, self.desk.chain, *columns))]
+        return [("append_records", (*head, *columns))]
 
     def committed(self) -> None:
         """All of it is on the disk: remember what outlives the batch."""
         desk = self.desk
         desk.number += 1
         desk.sequence, desk.digest = self.sequence, self.digest
+        for run in self.books.changed_runs:
+            desk.glimpses.run(run, self.books.runs[run])
         for place, row in self.changed.items():
+            desk.glimpses.free.discard(row.key_place or b"")
             if row.state is CallState.CLAIMED and row.owner == self.owner:
                 desk.claimed[place] = replace(row, operation_sealed=b"", observation_sealed=None)
             else:
@@ -299,78 +353,3 @@ def place_in_chain(chain: int, *, sequence: int) -> int:
 def _lock_of(place: bytes) -> int:
     """A number to lock a key by; two keys that share one wait for each other, no more."""
     return int.from_bytes(place[:8], "big", signed=True)
-
-
-def _scope_columns(rows: list[tuple[bytes, ScopeKey]]) -> tuple[object, ...]:
-    scopes = [scope for _, scope in rows]
-    return (
-        blobs([place for place, _ in rows]),
-        texts([scope.tenant for scope in scopes]),
-        texts([scope.kind for scope in scopes]),
-        texts([scope.id for scope in scopes]),
-        bigints([scope.window_us for scope in scopes]),
-    )
-
-
-def _columns(rows: Sequence[object], *, of: Mapping[str, Callable[[list[Any]], object]]) -> tuple[object, ...]:
-    return tuple(column([getattr(row, name) for row in rows]) for name, column in of.items())
-
-
-def _facts(runs: list[RunFacts]) -> tuple[object, ...]:
-    versions, facts = bigints([run.version for run in runs]), blobs([write_run(run) for run in runs])
-    return versions, facts, texts([run.ended for run in runs])
-
-
-def _held(holds: list[tuple[Reservation, ...]]) -> object:
-    return blobs([write_holds(each) for each in holds])
-
-
-_WHAT_CHANGES: Final[Mapping[str, Callable[[list[Any]], object]]] = {
-    "place": blobs,
-    "state": texts,
-    "fence": bigints,
-    "taken_over": bools,
-    "owner": bigints,
-    "settled_us": bigints,
-    "holds_key": bools,
-    "holds": _held,
-    "labels": blobs,
-    "observation_sealed": blobs,
-    "looks_count": bigints,
-    "looks_next_us": bigints,
-    "looks_escalated": bools,
-}
-
-_CALL: Final[Mapping[str, Callable[[list[Any]], object]]] = {
-    "place": blobs,
-    "tenant": texts,
-    "id": texts,
-    "state": texts,
-    "fence": bigints,
-    "taken_over": bools,
-    "owner": bigints,
-    "at_us": bigints,
-    "until_us": bigints,
-    "settled_us": bigints,
-    "key_place": blobs,
-    "holds_key": bools,
-    "run": texts,
-    "task": texts,
-    "head": blobs,
-    "holds": _held,
-    "labels": blobs,
-    "operation_sealed": blobs,
-    "observation_sealed": blobs,
-}
-
-_APPROVAL: Final[Mapping[str, Callable[[list[Any]], object]]] = {
-    "place": blobs,
-    "tenant": texts,
-    "id": texts,
-    "state": texts,
-    "key_place": blobs,
-    "asked_at_us": bigints,
-    "run_place": blobs,
-    "approval_sealed": blobs,
-    "operation_sealed": blobs,
-}

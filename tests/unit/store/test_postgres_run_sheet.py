@@ -4,7 +4,7 @@ from interlock.ports import RunClaim
 from interlock.store.postgres_run_sheet import RunSheet, place_in_run, sequence_of
 from interlock.store.postgres_runs import Beginning, Moving, Telling
 from interlock.store.postgres_sheet import Desk, Needs, Sheet
-from interlock.store.postgres_writer import Op
+from interlock.store.postgres_ops import Op
 from interlock.store.seal import NoSeal
 from interlock.testing.store_contract_runs import WORDS, new_run, step
 from interlock.testing.store_values import RUN, TENANT

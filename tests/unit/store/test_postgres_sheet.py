@@ -48,7 +48,7 @@ def test_a_record_that_charges_reads_nothing() -> None:
     recording.needs(needs, page)
     assert not needs.anything
     assert recording.run(page).sequence == 1
-    assert names(page.writes()) == ["add_usage", "append_records"]
+    assert names(page.writes()) == ["add_usage", "append_record"]
 
 
 def test_what_comes_to_nothing_is_not_written() -> None:

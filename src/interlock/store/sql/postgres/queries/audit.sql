@@ -5,6 +5,12 @@ INSERT INTO audit (place, hash, body, tenant, kind, at_us, call, subject, record
 SELECT * FROM unnest(%s::bigint[], %s::bytea[], %s::bytea[], %s::text[], %s::text[], %s::bigint[], %s::text[],
                      %s::text[], %s::bytea[], %s::bytea[])
 
+-- name: append_record
+-- One record, with the head that it leads to.
+WITH head AS (UPDATE chains SET sequence = %s, hash = %s WHERE id = %s)
+INSERT INTO audit (place, hash, body, tenant, kind, at_us, call, subject, record, kept_sealed)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+
 -- name: select_records
 -- Records of one chain in order.
 SELECT place, hash, body, tenant, kind, at_us, call, subject, record, kept_sealed FROM audit

@@ -16,11 +16,14 @@ SELECT place, used_rounds, used_calls, used_tokens, used_cost_micros, used_worki
 FROM usage WHERE place = ANY(%s)
 
 -- name: add_usage
--- What has changed in scopes, in the order of their places.
+-- What has changed in scopes, in the order of their places: twelve amounts for each, one after the other.
 INSERT INTO usage AS old
-SELECT * FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::text[], %s::bigint[], %s::bigint[], %s::bigint[],
-                     %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[], %s::bigint[],
-                     %s::bigint[], %s::bigint[], %s::bigint[])
+SELECT place, tenant, kind, id, window_us,
+       amounts[12 * n - 11], amounts[12 * n - 10], amounts[12 * n - 9], amounts[12 * n - 8],
+       amounts[12 * n - 7], amounts[12 * n - 6], amounts[12 * n - 5], amounts[12 * n - 4],
+       amounts[12 * n - 3], amounts[12 * n - 2], amounts[12 * n - 1], amounts[12 * n]
+FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::text[], %s::bigint[]) WITH ORDINALITY
+         AS given (place, tenant, kind, id, window_us, n), (SELECT %s::bigint[] AS amounts) AS flat
 ON CONFLICT (place) DO UPDATE SET
     used_rounds = least(old.used_rounds::numeric + excluded.used_rounds, 9223372036854775807),
     used_calls = least(old.used_calls::numeric + excluded.used_calls, 9223372036854775807),
@@ -34,6 +37,42 @@ ON CONFLICT (place) DO UPDATE SET
     held_cost_micros = least(old.held_cost_micros::numeric + excluded.held_cost_micros, 9223372036854775807),
     held_working_ms = least(old.held_working_ms::numeric + excluded.held_working_ms, 9223372036854775807),
     held_concurrent = least(old.held_concurrent::numeric + excluded.held_concurrent, 9223372036854775807)
+
+-- name: add_usage_within
+-- The same where it was assumed to fit: of some units no more than so much may be used and held in the end.
+WITH added AS (
+INSERT INTO usage AS old
+SELECT place, tenant, kind, id, window_us,
+       amounts[12 * n - 11], amounts[12 * n - 10], amounts[12 * n - 9], amounts[12 * n - 8],
+       amounts[12 * n - 7], amounts[12 * n - 6], amounts[12 * n - 5], amounts[12 * n - 4],
+       amounts[12 * n - 3], amounts[12 * n - 2], amounts[12 * n - 1], amounts[12 * n]
+FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::text[], %s::bigint[]) WITH ORDINALITY
+         AS given (place, tenant, kind, id, window_us, n), (SELECT %s::bigint[] AS amounts) AS flat
+ON CONFLICT (place) DO UPDATE SET
+    used_rounds = least(old.used_rounds::numeric + excluded.used_rounds, 9223372036854775807),
+    used_calls = least(old.used_calls::numeric + excluded.used_calls, 9223372036854775807),
+    used_tokens = least(old.used_tokens::numeric + excluded.used_tokens, 9223372036854775807),
+    used_cost_micros = least(old.used_cost_micros::numeric + excluded.used_cost_micros, 9223372036854775807),
+    used_working_ms = least(old.used_working_ms::numeric + excluded.used_working_ms, 9223372036854775807),
+    used_concurrent = least(old.used_concurrent::numeric + excluded.used_concurrent, 9223372036854775807),
+    held_rounds = least(old.held_rounds::numeric + excluded.held_rounds, 9223372036854775807),
+    held_calls = least(old.held_calls::numeric + excluded.held_calls, 9223372036854775807),
+    held_tokens = least(old.held_tokens::numeric + excluded.held_tokens, 9223372036854775807),
+    held_cost_micros = least(old.held_cost_micros::numeric + excluded.held_cost_micros, 9223372036854775807),
+    held_working_ms = least(old.held_working_ms::numeric + excluded.held_working_ms, 9223372036854775807),
+    held_concurrent = least(old.held_concurrent::numeric + excluded.held_concurrent, 9223372036854775807)
+RETURNING place, used_rounds, used_calls, used_tokens, used_cost_micros, used_working_ms, used_concurrent,
+          held_rounds, held_calls, held_tokens, held_cost_micros, held_working_ms, held_concurrent
+)
+SELECT refuse_assumed() FROM unnest(%s::bytea[], %s::bigint[], %s::bigint[]) AS given (place, unit, most)
+JOIN added USING (place) WHERE CASE unit
+    WHEN 1 THEN used_rounds > most - held_rounds
+    WHEN 2 THEN used_calls > most - held_calls
+    WHEN 3 THEN used_tokens > most - held_tokens
+    WHEN 4 THEN used_cost_micros > most - held_cost_micros
+    WHEN 5 THEN used_working_ms > most - held_working_ms
+    WHEN 6 THEN used_concurrent > most - held_concurrent
+END
 
 -- name: select_usage_of_tenant
 -- Every scope of a tenant.
@@ -55,6 +94,14 @@ SELECT place, version, facts, ended FROM runs WHERE place = ANY(%s) ORDER BY pla
 -- name: select_runs
 -- The same, not locked.
 SELECT place, version, facts, ended FROM runs WHERE place = ANY(%s)
+
+-- name: guard_runs
+-- Locks runs that were assumed to have these versions.
+WITH found AS (
+    SELECT runs.place FROM runs JOIN unnest(%s::bytea[], %s::bigint[]) AS given (place, version)
+    ON runs.place = given.place AND runs.version = given.version ORDER BY runs.place FOR UPDATE OF runs
+)
+SELECT refuse_assumed() WHERE (SELECT count(*) FROM found) <> %s
 
 -- name: insert_runs
 -- Runs that were never seen before: of processes that race, one goes on and the others read them anew.

@@ -13,6 +13,20 @@ SELECT * FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::text[], %s::bigint
                      %s::bigint[], %s::bigint[], %s::bigint[], %s::bytea[], %s::boolean[], %s::text[], %s::text[],
                      %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[], %s::bytea[])
 
+-- name: insert_call
+-- One claimed call: a batch of one is usual, and takes half the time so.
+INSERT INTO calls (place, tenant, id, state, fence, taken_over, owner, at_us, until_us, settled_us, key_place, holds_key,
+                   run, task, head, holds, labels, operation_sealed, observation_sealed)
+VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+
+-- name: update_call
+-- What has become of one call.
+UPDATE calls SET state = %(state)s, fence = %(fence)s, taken_over = %(taken_over)s, owner = %(owner)s,
+                 settled_us = %(settled_us)s, holds_key = %(holds_key)s, holds = %(holds)s, labels = %(labels)s,
+                 observation_sealed = %(observation_sealed)s, looks_count = %(looks_count)s,
+                 looks_next_us = %(looks_next_us)s, looks_escalated = %(looks_escalated)s
+WHERE place = %(place)s
+
 -- name: update_calls
 -- What has become of calls.
 UPDATE calls SET state = u.state, fence = u.fence, taken_over = u.taken_over, owner = u.owner, settled_us = u.settled_us,
@@ -76,3 +90,7 @@ WITH span AS MATERIALIZED (SELECT place FROM calls WHERE place > %(after)s ORDER
     UPDATE epoch SET fence_floor = greatest(fence_floor, (SELECT max(fence) FROM gone)) WHERE EXISTS (SELECT FROM gone)
 )
 SELECT place FROM span ORDER BY place DESC LIMIT 1
+
+-- name: end_claims
+-- New claims have taken keys: questions that wait under them are void, and no dropped call had one under a higher fence.
+SELECT end_claims(%s::bytea[], %s::bigint)

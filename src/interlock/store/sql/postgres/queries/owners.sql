@@ -55,3 +55,7 @@ SELECT id FROM calls WHERE owner = %s AND state IN ('claimed', 'unknown') AND st
 -- name: notify
 -- Tell others what was let go of.
 SELECT pg_notify('interlock', %s)
+
+-- name: begin_claims
+-- The same with claims that were decided under an epoch, which cannot change until the batch has ended.
+SELECT begin_claims(%s::bigint, %s::bigint, %s::bigint)

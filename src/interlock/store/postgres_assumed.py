@@ -1,0 +1,141 @@
+"""Writes a batch in one trip: what others read first is assumed as it was last seen, and guarded where it is written.
+
+    assumed                                 guarded by
+    a key has no call                       the index of keys, and the floor of fences, read after the key was taken
+    the epoch                               a comparison under the lock that a change of it needs
+    a run stands at a version               a comparison under the lock of its row
+    a reservation fits                      the sums of its scope once it was added, under the lock of its row
+
+Where a guard fails the server undoes all of it, and the batch is carried out by who locks and reads first. So nothing
+is decided here but what holds when it is committed. Rows are locked in the order in which those others do it: calls,
+usage, runs; keys are taken last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from interlock.core.budget import SUM_MAX, Packed, Reservation, ScopeKey, Taken, Usage, unpacked
+from interlock.ports import Intent, NotClaimed
+from interlock.store.postgres_arrays import bigints, blobs
+from interlock.store.postgres_calls import Claiming
+from interlock.store.postgres_line import Step
+from interlock.store.postgres_ops import Op, carried_out
+from interlock.store.postgres_rows import place_of, place_of_scope
+from interlock.store.postgres_sheet import Desk, Needs, Sheet
+
+
+def assumed(desk: Desk, ops: Sequence[Op[object]]) -> tuple[AssumedSheet, list[object]] | None:
+    """The ops carried out on what was last seen, ready to be written; None where they have to read."""
+    sheet, needs = AssumedSheet(desk), Needs()
+    for op in ops:
+        if not isinstance(op, Claiming):
+            op.needs(needs, sheet)
+        elif not sheet.assume(op.intent, needs):
+            return None
+    if needs.anything_but_runs or not sheet.assume_runs(needs):
+        return None
+    results = [carried_out(op, sheet) for op in ops]
+    # Who was refused on what was assumed may not be on what is.
+    return None if any(isinstance(each, NotClaimed) for each in results) else (sheet, results)
+
+
+class AssumedSheet(Sheet):
+    """A sheet on which nothing was read. Usage on it counts from zero: what is added is all that is known."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._decided_under: int | None = None
+        self._versions: list[tuple[bytes, int]] = []
+        self._room: dict[tuple[ScopeKey, int], int] = {}
+
+    def assume(self, intent: Intent, needs: Needs) -> bool:
+        """Whether a claim can do without reading; which runs it needs is noted."""
+        operation, glimpses = intent.operation, self.desk.glimpses
+        if intent.approval is not None or intent.continues is not None:
+            return False
+        if self._decided_under not in (None, intent.epoch):
+            return False
+        if operation.key is not None:
+            if glimpses.floor is None or place_of(operation.tenant, operation.key) not in glimpses.free:
+                return False
+            self.fence_floor = glimpses.floor
+        self._decided_under = self.epoch = intent.epoch
+        if operation.run is not None:
+            needs.runs.add((operation.tenant, operation.run))
+        return True
+
+    def assume_runs(self, needs: Needs) -> bool:
+        """Whether it was seen where all of these runs stand."""
+        known = self.desk.glimpses.runs
+        if not needs.runs <= known.keys():
+            return False
+        for run in needs.runs:
+            facts = known[run]
+            if facts is not None:
+                self.books.runs[run] = facts
+                self._runs.add(run)
+                self._versions.append((place_of(*run), facts.version))
+        return True
+
+    def fitting(self, reservations: Iterable[Reservation]) -> dict[ScopeKey, Usage] | None:
+        """The usage with every reservation held, and what the scopes may have had before for all of them to fit."""
+        taken = Taken.of(reservations)
+        found = taken.added(self.books.usage)
+        for scope, _, limits in taken:
+            if not limits:
+                continue
+            used, held = found[scope]
+            sums = unpacked(Packed(used + held))
+            for limit in limits:
+                place, room = (scope, limit.unit.place), limit.amount - sums[limit.unit.place]
+                if room < 0:
+                    return None
+                self._room[place] = min(self._room.get(place, room), room)
+        return found
+
+    def begins(self) -> list[Step]:
+        """The steps that come first."""
+        begin: Step = ("begin", ())
+        number = self.desk.number + 1
+        if self._decided_under is None:
+            return [begin, ("begin_batch", (self.desk.owner, number))]
+        return [begin, ("begin_claims", (self.desk.owner, number, self._decided_under))]
+
+    def writes(self) -> list[Step]:
+        """The steps that write what the ops have made of it, each with its guard."""
+        return [
+            *self._old_call_steps(),
+            *self._usage_steps(),
+            *self._guard_steps(),
+            *self._run_steps(),
+            *self._new_call_steps(),
+            *self._void_steps(),
+            *self._approval_steps(),
+            *self._chain_steps(),
+        ]
+
+    def _usage_steps(self) -> list[Step]:
+        columns = self._usage_columns({scope for scope, _ in self._room})
+        if not self._room or not columns:
+            return [("add_usage", columns)] if columns else []
+        rooms = self._room
+        places = blobs([place_of_scope(scope) for scope, _ in rooms])
+        units = bigints([unit + 1 for _, unit in rooms])
+        most = bigints([min(room + self._sum(*place), SUM_MAX) for place, room in rooms.items()])
+        return [("add_usage_within", (*columns, places, units, most))]
+
+    def _sum(self, scope: ScopeKey, unit: int) -> int:
+        """What the whole batch adds to a scope."""
+        used, held = self.books.usage[scope]
+        return unpacked(Packed(used + held))[unit]
+
+    def _guard_steps(self) -> list[Step]:
+        if not self._versions:
+            return []
+        places, versions = zip(*sorted(self._versions), strict=True)
+        return [("guard_runs", (blobs(places), bigints(versions), len(places)))]
+
+    def _void_steps(self) -> list[Step]:
+        """Keys were taken, so the floor of fences is looked at too."""
+        return [("end_claims", (blobs(sorted(self.voided)), self.fence_floor))] if self.voided else []
