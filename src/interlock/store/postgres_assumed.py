@@ -13,9 +13,11 @@ usage, runs; keys are taken last.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
-from interlock.core.budget import SUM_MAX, Packed, Reservation, ScopeKey, Taken, Usage, unpacked
+from interlock.core.budget import SUM_MAX, Counted, Limit, Packed, Reservation, ScopeKey, Taken, packed, unpacked
 from interlock.ports import Intent, NotClaimed
 from interlock.store.postgres_arrays import bigints, blobs
 from interlock.store.postgres_calls import Claiming
@@ -37,7 +39,9 @@ def assumed(desk: Desk, ops: Sequence[Op[object]]) -> tuple[AssumedSheet, list[o
         return None
     results = [carried_out(op, sheet) for op in ops]
     # Who was refused on what was assumed may not be on what is.
-    return None if any(isinstance(each, NotClaimed) for each in results) else (sheet, results)
+    if any(isinstance(each, NotClaimed) for each in results) or not sheet.measure():
+        return None
+    return sheet, results
 
 
 class AssumedSheet(Sheet):
@@ -47,6 +51,8 @@ class AssumedSheet(Sheet):
         super().__init__(desk)
         self._decided_under: int | None = None
         self._versions: list[tuple[bytes, int]] = []
+        self._peaks: defaultdict[ScopeKey, list[Packed]] = defaultdict(list)
+        self._limits: defaultdict[ScopeKey, dict[int, tuple[Limit, ...]]] = defaultdict(dict)
         self._room: dict[tuple[ScopeKey, int], int] = {}
 
     def assume(self, intent: Intent, needs: Needs) -> bool:
@@ -78,21 +84,29 @@ class AssumedSheet(Sheet):
                 self._versions.append((place_of(*run), facts.version))
         return True
 
-    def fitting(self, reservations: Iterable[Reservation]) -> dict[ScopeKey, Usage] | None:
-        """The usage with every reservation held, and what the scopes may have had before for all of them to fit."""
+    def fitting(self, reservations: Iterable[Reservation]) -> dict[ScopeKey, Counted]:
+        """The usage with every reservation held. Whether it fits is looked at for all of them together."""
         taken = Taken.of(reservations)
         found = taken.added(self.books.usage)
-        for scope, _, limits in taken:
-            if not limits:
-                continue
-            used, held = found[scope]
-            sums = unpacked(Packed(used + held))
-            for limit in limits:
-                place, room = (scope, limit.unit.place), limit.amount - sums[limit.unit.place]
-                if room < 0:
-                    return None
-                self._room[place] = min(self._room.get(place, room), room)
+        for scope, amounts, limits in taken:
+            if limits:
+                used, held = found[scope]
+                peaks, total = self._peaks[scope], Packed(used + held)
+                if peaks and peaks[-1] == total - packed(amounts):
+                    peaks[-1] = total  # it only rose since
+                else:
+                    peaks.append(total)
+                self._limits[scope][id(limits)] = limits
         return found
+
+    def measure(self) -> bool:
+        """Work out what scopes may have had before for each claim to fit in its turn; False where one cannot."""
+        for scope, peaks in self._peaks.items():
+            highest = [max(lanes) for lanes in zip(*map(unpacked, peaks), strict=True)]
+            for limit in chain.from_iterable(self._limits[scope].values()):
+                place, room = (scope, limit.unit.place), limit.amount - highest[limit.unit.place]
+                self._room[place] = min(self._room.get(place, room), room)
+        return min(self._room.values(), default=0) >= 0
 
     def begins(self) -> list[Step]:
         """The steps that come first."""

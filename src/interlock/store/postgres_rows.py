@@ -20,8 +20,12 @@ NOBODY = 0
 """The owner of a call that nobody is at work on; owners count from 1."""
 
 
+@lru_cache(8_192)
 def place_of(*parts: str) -> bytes:
-    """Where a row stands: one size for texts of any length, which cannot be moved from one part to the next."""
+    """Where a row stands: one size for texts of any length, which cannot be moved from one part to the next.
+
+    Remembered, for what is said of one call names its place a dozen times.
+    """
     return sha256("\x00".join(parts).encode()).digest()
 
 
