@@ -7,6 +7,7 @@ from typing import Final
 
 from interlock.core.chain import genesis
 from interlock.core.errors import StoreError, StoreNewer
+from interlock.store.postgres_glimpses import Glimpses
 from interlock.store.postgres_line import Line
 from interlock.store.postgres_sheet import Desk
 from interlock.store.queries import POSTGRES, migrations
@@ -54,10 +55,10 @@ async def move_in(line: Line, *, chain: str, seal: Seal, lease_s: float) -> Desk
                 break
         chain_id, sequence, digest = await _chain(line, name)
         ((owner,),) = (await line.trip(("insert_owner", (chain_id, lease_s))))[0]
-        await line.trip(("insert_batches", (owner,)), ("commit", ()))
+        _, ((floor,),), _ = await line.trip(("insert_batches", (owner,)), ("select_fence_floor", ()), ("commit", ()))
     finally:
         await line.roll_back()
-    return Desk(seal, owner, chain_id, name, 0, sequence, digest)
+    return Desk(seal, owner, chain_id, name, 0, sequence, digest, glimpses=Glimpses(floor=floor))
 
 
 async def _chain(line: Line, name: str) -> tuple[int, int, bytes]:

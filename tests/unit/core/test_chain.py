@@ -70,6 +70,30 @@ def test_many_records_are_taken_at_once_as_far_as_each_alone_would_be(place: int
 
 
 @pytest.mark.requirement("AUD-2")
+def test_records_that_were_proved_elsewhere_are_passed_over_only_where_the_chain_stands() -> None:
+    apart = ChainWalk()
+    assert apart.start(RECORDS[2].head) is None
+    assert apart.follow(RECORDS[3:6]) == 3
+    stretch = apart.stretch(RECORDS[2].head)
+    assert (stretch.end, stretch.before) == (RECORDS[5].head, RECORDS[4].hash)
+    walk = ChainWalk()
+    assert not walk.pass_over(stretch)
+    assert walk.heads() == ()
+    assert not any(walk.advance(each) for each in RECORDS[:3])
+    assert not walk.pass_over(replace(stretch, start=replace(stretch.start, hash=RECORDS[1].hash)))
+    assert walk.pass_over(stretch)
+    assert not walk.pass_over(stretch)
+    beside = Record("w", 7, link(bytes.fromhex(RECORDS[4].hash), body=b"x").hex(), b"x")
+    found = walk.advance(beside)
+    assert found is not None
+    assert found.what is Damage.FORKED
+    assert [walk.advance(each) for each in RECORDS[6:]] == [None, None]
+    late = ChainWalk([Head("w", 0, "0" * 64)])
+    assert not late.pass_over(replace(stretch, start=START))
+    assert late.heads() == ()
+
+
+@pytest.mark.requirement("AUD-2")
 @given(PLACES, st.integers(0, 5), st.integers(1, 255))
 def test_an_edited_body_is_found_at_its_record(place: int, byte: int, flip: int) -> None:
     body = bytearray(RECORDS[place].body)

@@ -85,6 +85,12 @@ async def test_many_claims_at_once_are_one_trip(postgres_stores: Opens) -> None:
     assert len(trips) == 1
     assert (await store.look(values.look("k0"))).usage[0].held.calls == 20
     assert await store.claim(await looked(store, values.intent("k20", limit=20))) is NotClaimed.BUDGET
+    too_many = [replace(values.intent(f"m{number}", limit=1, run=None), epoch=0) for number in range(2)]
+    for each in too_many:
+        await looked(store, each)
+    trips.clear()
+    assert await asyncio.gather(*map(store.claim, too_many)) == 2 * [NotClaimed.BUDGET]
+    assert "begin_claims" not in [step for trip in trips for step in trip]
     await verified(store)
 
 
@@ -144,6 +150,19 @@ async def test_a_run_that_went_on_meanwhile_is_read_anew(postgres_stores: Opens,
     run = (await store.look(values.look())).run
     assert run is not None
     assert (run.labels, run.tools) == (WEB, {"save", "search"})
+
+
+async def test_who_has_seen_more_of_a_run_than_is_assumed_is_not_refused_for_it(postgres_stores: Opens) -> None:
+    values = Values()
+    store, other = await warmed(postgres_stores, values), await postgres_stores("other")
+    await claimed(store, intent=await looked(store, values.intent("a")))
+    await claimed(other, intent=replace(values.intent("c"), ceiling=WEB))
+    run = (await other.look(values.look())).run
+    assert run is not None
+    fresh = values.intent(run=RUN)
+    trips = trips_of(store)
+    assert isinstance(await store.claim(replace(fresh, run_version=run.version)), Claim)
+    assert "begin_claims" not in [step for trip in trips for step in trip]
 
 
 async def test_a_run_that_somebody_else_began_meanwhile_is_read_anew(postgres_stores: Opens) -> None:
@@ -215,13 +234,29 @@ async def test_what_a_settlement_gives_back_in_the_same_batch_counts_for_who_com
     trips = trips_of(store)
     answers = await asyncio.gather(store.settle(values.settlement(first)), store.claim(second), store.claim(third))
     assert [type(each) for each in answers] == [Receipt, Claim, NotClaimed]
+    assert trips
     fourth, fifth = [await looked(store, reserving(values, only)) for _ in range(2)]
     second_claim = answers[1]
     assert isinstance(second_claim, Claim)
     early = await asyncio.gather(store.claim(fourth), store.settle(values.settlement(second_claim)), store.claim(fifth))
     assert [type(each) for each in early] == [NotClaimed, Receipt, Claim]
-    assert trips
     assert dict(await store.usage(TENANT))[SCOPE].held == Amounts(concurrent=1)
+
+
+@pytest.mark.requirement("BUD-2")
+async def test_who_comes_before_what_is_given_back_does_not_have_it(postgres_stores: Opens) -> None:
+    values = Values()
+    store = await warmed(postgres_stores, values)
+    two = Reservation(SCOPE, Amounts(concurrent=1), (Limit(ScopeKind.RUN, Unit.CONCURRENT, 2),))
+    first, second = [await claimed(store, intent=reserving(values, two)) for _ in range(2)]
+    early, late = reserving(values, two), reserving(values, two)
+    answers = await asyncio.gather(
+        store.claim(early),
+        store.settle(values.settlement(first)),
+        store.settle(values.settlement(second)),
+        store.claim(late),
+    )
+    assert [type(each) for each in answers] == [NotClaimed, Receipt, Receipt, Claim]
 
 
 @pytest.mark.requirement("IDEM-4", "AUD-2")
