@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,11 +25,12 @@ class Glimpses:
     runs: dict[RunKey, RunFacts | None] = field(default_factory=dict)
     floor: int | None = None
 
-    def key(self, place: bytes, *, free: bool) -> None:
-        """Somebody looked whether a call has a key."""
+    def keys(self, places: set[bytes], *, taken: Container[bytes]) -> None:
+        """Somebody looked whether calls have these keys."""
         if len(self.free) >= GLIMPSES_MAX:
             self.free.clear()
-        (self.free.add if free else self.free.discard)(place)
+        self.free -= places
+        self.free.update([place for place in places if place not in taken])
 
     def run(self, key: RunKey, facts: RunFacts | None) -> None:
         """Somebody looked what a run has done."""

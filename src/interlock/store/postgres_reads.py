@@ -154,8 +154,7 @@ class Reader:
         priors = {row[0]: row[1:] for row in rows.get("select_prior", ())}
         usage = {row[0]: Usage(Amounts(*row[1:7]), Amounts(*row[7:])) for row in rows.get("select_usage", ())}
         by_run = {row[0]: row[1:] for row in rows.get("select_runs", ())}
-        for key in keys:
-            self._glimpses.key(key, free=key not in priors)
+        self._glimpses.keys(keys, taken=priors)
         return [
             make_seen(
                 self._prior(look, priors),

@@ -7,6 +7,7 @@ from dataclasses import replace
 import psycopg
 import pytest
 
+from interlock.core.approval import ApprovalState
 from interlock.core.budget import SUM_MAX, Amounts, Limit, Reservation, ScopeKind, Unit
 from interlock.core.chain import Receipt
 from interlock.core.effect import CallEvent
@@ -123,6 +124,17 @@ async def test_a_key_whose_call_came_and_was_dropped_meanwhile_goes_on_above_its
     assert assumed(trips[:1])
     assert len(trips) == 4
     await verified(store)
+
+
+@pytest.mark.requirement("APR-4")
+async def test_questions_that_wait_under_a_key_that_is_taken_are_void(postgres_stores: Opens) -> None:
+    values = Values()
+    store = await warmed(postgres_stores, values)
+    await store.ask(values.asking("k"))
+    trips = trips_of(store)
+    await claimed(store, intent=await looked(store, values.intent("k")))
+    assert assumed(trips)
+    assert [each.state for each in await store.approvals(TENANT)] == [ApprovalState.VOID]
 
 
 async def test_an_epoch_that_ended_meanwhile_is_told(postgres_stores: Opens) -> None:

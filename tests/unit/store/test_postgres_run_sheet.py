@@ -1,10 +1,10 @@
 """The runs of one batch: what is read once, what is written, and where an entry stands."""
 
 from interlock.ports import RunClaim
+from interlock.store.postgres_ops import Op
 from interlock.store.postgres_run_sheet import RunSheet, place_in_run, sequence_of
 from interlock.store.postgres_runs import Beginning, Moving, Telling
 from interlock.store.postgres_sheet import Desk, Needs, Sheet
-from interlock.store.postgres_ops import Op
 from interlock.store.seal import NoSeal
 from interlock.testing.store_contract_runs import WORDS, new_run, step
 from interlock.testing.store_values import RUN, TENANT
