@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Coroutine
 
-from benchmarks import gates, postgres, scale, startup
+from benchmarks import codecs, gates, postgres, runs, scale, startup
 from benchmarks.harness import Measured
 
 CASES: dict[str, Callable[[], Coroutine[None, None, Measured]]] = {
@@ -19,6 +19,10 @@ CASES: dict[str, Callable[[], Coroutine[None, None, Measured]]] = {
     "parallel-8": gates.parallel_reads,
     "pg-write": postgres.one_write,
     "pg-writes-64": postgres.concurrent_writes,
+    "run-memory": runs.in_memory,
+    "run-sqlite": runs.durable,
+    "run-growth": runs.growth,
+    **codecs.CASES,
     "import": startup.import_time,
     "first-call": startup.first_call,
 }

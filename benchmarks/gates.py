@@ -43,8 +43,8 @@ async def one_write() -> Measured:
         write = writer_of(gate)
 
         async def floor() -> None:
-            await _commit(raw)
-            await _commit(raw)
+            await commit(raw)
+            await commit(raw)
 
         value, bare = await in_turn(write, floor, times=40)
     return Measured("one governed write on SQLite", value * 1e3, "ms", bare * 1e3, 2, 1.6)
@@ -59,7 +59,7 @@ async def concurrent_writes() -> Measured:
             await asyncio.gather(*[write() for _ in range(CONCURRENT)])
 
         async def floor() -> None:
-            await asyncio.gather(*[_commit(raw) for _ in range(CONCURRENT)])
+            await asyncio.gather(*[commit(raw) for _ in range(CONCURRENT)])
 
         value, bare = await in_turn(case, floor, times=6)
     return Measured(f"{CONCURRENT} concurrent governed writes on SQLite", value * 1e3, "ms", bare * 1e3, 5, 3.5)
@@ -111,8 +111,7 @@ async def _read(name: str, policy: PolicySource, arguments: Callable[[], str], *
 async def _sqlite() -> AsyncIterator[tuple[Gate, SqliteStore]]:
     """A gate on a new SQLite file, and beside it a bare store with a table of its own for one-row commits."""
     with TemporaryDirectory(prefix="interlock-bench-") as folder:
-        raw = await SqliteStore.open(Path(folder, "raw.db"), chain="raw")
-        await raw._writer.write("table", run=lambda: raw._desk.db.connection.execute("CREATE TABLE bench (row BLOB)"))
+        raw = await with_table(Path(folder, "raw.db"))
         async with Gate.open(Path(folder, "gate.db"), tools=TOOLS, policies=[POLICY], settings=SETTINGS) as gate:
             yield gate, raw
         await raw.close()
@@ -129,7 +128,15 @@ def writer_of(gate: Gate) -> Callable[[], Coroutine[None, None, None]]:
     return write
 
 
-async def _commit(raw: SqliteStore) -> None:
+async def with_table(path: Path) -> SqliteStore:
+    """A bare store with a table of its own for one-row commits."""
+    raw = await SqliteStore.open(path, chain="raw")
+    await raw._writer.write("table", run=lambda: raw._desk.db.connection.execute("CREATE TABLE bench (row BLOB)"))
+    return raw
+
+
+async def commit(raw: SqliteStore) -> None:
+    """One row."""
     connection = raw._desk.db.connection
     await raw._writer.write("row", run=lambda: connection.execute("INSERT INTO bench VALUES (?)", (ROW,)))
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from interlock import Caller, Gate, PolicySource, Principal, ToolCall, tool
 from interlock.models import openai_responses
+from interlock.models.catalogue_names import catalogue_name
 from interlock.models.codec import Answer, Codec, Options
-from interlock.models.names import spell
+from interlock.models.names import WireNames, spell
 from interlock.models.turn import Turn
 
 CODEC: Codec = openai_responses  # or openai_chat, anthropic, gemini, bedrock
@@ -32,13 +33,13 @@ async def send(body: Mapping[str, object]) -> bytes:
     return json.dumps({"id": "resp_1", "status": "completed", "output": [output]}).encode()
 
 
-async def answered(gate: Gate, turn: Turn, originals: Mapping[str, str]) -> list[Answer]:
+async def answered(gate: Gate, turn: Turn, names: WireNames) -> list[Answer]:
     """Put every call that may run to the gate. The others were never closed, and are told so."""
     answers = []
     for call in turn.calls:
         text, failed = "The call was cut off. Send it again.", True
         if call in turn.runnable:
-            proposal = ToolCall(call.reply_id, originals.get(call.name, call.name), call.arguments_raw)
+            proposal = ToolCall(call.reply_id, catalogue_name(call, names), call.arguments_raw)
             seen = await gate.call(proposal, principal=alice, run="run-1")
             text, failed = gate.for_model(seen), seen.error is not None
         answers.append(Answer(call, text, failed=failed))
@@ -60,7 +61,7 @@ async def main() -> None:
                 print(turn.ended, turn.text or turn.reason)
                 break
             history += CODEC.echo(turn)
-            history += CODEC.results(await answered(gate, turn, names.from_wire))
+            history += CODEC.results(await answered(gate, turn, names))
 
 
 if __name__ == "__main__":

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from interlock.core.items import Item, ItemState
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
+    from interlock.core.lineage import Lineage, Standing, Traced, lineage_of
+    from interlock.core.mcp_call import McpLookUp
     from interlock.core.observation import Observation, Status
     from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
@@ -79,11 +81,23 @@ if TYPE_CHECKING:
     from interlock.declare.grpc_options import GrpcLookUp
     from interlock.declare.http_options import HttpLookUp
     from interlock.declare.http_request import HttpParameter
+    from interlock.declare.mcp import McpTool, mcp_tool
+    from interlock.declare.mcp_server import McpListed, McpServer
     from interlock.keys import Keys
+    from interlock.loop.agent import Agent
+    from interlock.loop.desk import Run, RunExists, RunUnknown
+    from interlock.loop.entries import Check, Wish
+    from interlock.loop.events import RunEvent
+    from interlock.loop.limits import RunLimits
+    from interlock.loop.machine import State as RunState
+    from interlock.loop.model import Model, ModelUnknown, Price
+    from interlock.loop.replay import Against, Redecided
+    from interlock.loop.report import RunReport
     from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Secrets, Signer
     from interlock.runtime.health import HealthState
     from interlock.runtime.recovery import Recovered
-    from interlock.settings import Publish, Settings
+    from interlock.settings import Drives, Publish, Settings
+    from interlock.upstream import mcp_listing
 
 _HOMES = {
     "interlock.assemble": ("Gate", "Host"),
@@ -127,6 +141,8 @@ _HOMES = {
     "interlock.core.items": ("Item", "ItemState"),
     "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
     "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
+    "interlock.core.lineage": ("Lineage", "Standing", "Traced", "lineage_of"),
+    "interlock.core.mcp_call": ("McpLookUp",),
     "interlock.core.observation": ("Observation", "Status"),
     "interlock.core.operation": ("Operation",),
     "interlock.core.policy": ("PolicySource",),
@@ -155,18 +171,35 @@ _HOMES = {
     "interlock.declare.grpc_options": ("GrpcLookUp",),
     "interlock.declare.http_options": ("HttpLookUp",),
     "interlock.declare.http_request": ("HttpParameter",),
+    "interlock.declare.mcp": ("McpTool", "mcp_tool"),
+    "interlock.declare.mcp_server": ("McpListed", "McpServer"),
     "interlock.keys": ("Keys",),
+    "interlock.loop.agent": ("Agent",),
+    "interlock.loop.desk": ("Run", "RunExists", "RunUnknown"),
+    "interlock.loop.entries": ("Check", "Wish"),
+    "interlock.loop.events": ("RunEvent",),
+    "interlock.loop.limits": ("RunLimits",),
+    "interlock.loop.machine": ("RunState",),
+    "interlock.loop.model": ("Model", "ModelUnknown", "Price"),
+    "interlock.loop.replay": ("Against", "Redecided"),
+    "interlock.loop.report": ("RunReport",),
     "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
     "interlock.runtime.health": ("HealthState",),
     "interlock.runtime.recovery": ("Recovered",),
-    "interlock.settings": ("Publish", "Settings"),
+    "interlock.settings": ("Drives", "Publish", "Settings"),
+    "interlock.upstream": ("mcp_listing",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+RENAMED = {"RunState": "State"}
+"""What is called otherwise where it is defined."""
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ActRefused",
+    "Against",
+    "Agent",
     "Approval",
     "ApprovalFloor",
     "ApprovalState",
@@ -179,6 +212,7 @@ __all__ = [
     "Break",
     "CacheRule",
     "Caller",
+    "Check",
     "Checkpoint",
     "ChosenBy",
     "Clock",
@@ -195,6 +229,7 @@ __all__ = [
     "Damage",
     "Declaration",
     "Deny",
+    "Drives",
     "Effect",
     "Entropy",
     "ErrorContract",
@@ -222,12 +257,19 @@ __all__ = [
     "Lifecycle",
     "Limit",
     "Limits",
+    "Lineage",
     "Localized",
     "LookUpRule",
     "Looks",
     "Mark",
     "Match",
+    "McpListed",
+    "McpLookUp",
+    "McpServer",
+    "McpTool",
     "Mode",
+    "Model",
+    "ModelUnknown",
     "NotWritten",
     "Observation",
     "OpenCall",
@@ -239,15 +281,24 @@ __all__ = [
     "ParameterSource",
     "PolicyInvalid",
     "PolicySource",
+    "Price",
     "Principal",
     "PrincipalKind",
     "Principals",
     "Publish",
     "Recovered",
+    "Redecided",
     "Resource",
     "Result",
     "RetryRule",
     "Risk",
+    "Run",
+    "RunEvent",
+    "RunExists",
+    "RunLimits",
+    "RunReport",
+    "RunState",
+    "RunUnknown",
     "SandboxLimits",
     "ScopeKey",
     "ScopeKind",
@@ -257,6 +308,7 @@ __all__ = [
     "Signer",
     "Source",
     "SpecInvalid",
+    "Standing",
     "Status",
     "StoreError",
     "StoreMoved",
@@ -265,6 +317,7 @@ __all__ = [
     "ToolFault",
     "ToolSpec",
     "ToolUnknown",
+    "Traced",
     "Trust",
     "UndoState",
     "Unit",
@@ -272,8 +325,12 @@ __all__ = [
     "Vendor",
     "Verified",
     "VersionExists",
+    "Wish",
     "grpc_tool",
     "http_tool",
+    "lineage_of",
+    "mcp_listing",
+    "mcp_tool",
     "program",
     "tool",
     "verify_export",
@@ -284,7 +341,7 @@ def __getattr__(name: str) -> object:
     home = _HOME_OF.get(name)
     if home is None:
         raise AttributeError(f"module 'interlock' has no attribute {name!r}")
-    found = getattr(import_module(home), name)
+    found = getattr(import_module(home), RENAMED.get(name, name))
     globals()[name] = found
     return found
 

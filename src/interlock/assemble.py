@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Never, TypeAlias
+from typing import TYPE_CHECKING, Never
 
+from interlock.adapters import MEMORY, Outside, Store, open_store, runners_for
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
 from interlock.core.errors import KeyInvalid, SettingsInvalid
 from interlock.core.functions import Declaration
-from interlock.core.http_address import read_allowed
 from interlock.core.key_mark import KeyMark, key_mark
 from interlock.core.observation import Observation
 from interlock.core.policy import Mode, PolicySource
@@ -24,19 +24,19 @@ from interlock.core.signing import fingerprint
 from interlock.core.tool import SHARED, ToolSpec
 from interlock.declarations import Offered
 from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
+from interlock.declare.hand_off import hand_off
 from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
 from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Secrets, Signer, Wakes
 from interlock.runners.by_kind import RunnersByKind
-from interlock.runners.python import PythonRunner
 from interlock.runners.spool import Spools
-from interlock.runners.threads import Threads
 from interlock.runtime.acts import only_operators
 from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.audit import AuditDesk
 from interlock.runtime.batch import call_many
 from interlock.runtime.compensation import CompensationDesk
 from interlock.runtime.gate import Gate as Walk
+from interlock.runtime.parts import Parts
 from interlock.runtime.policies import PolicyDesk
 from interlock.runtime.reaper import Reaper
 from interlock.runtime.records import Records
@@ -47,39 +47,33 @@ from interlock.runtime.views import Views
 from interlock.runtime.world import World, new_id
 from interlock.settings import Publish, Settings
 from interlock.store.memory import MemoryStore
-from interlock.store.seal import Seal
 from interlock.system import SystemClock, SystemEntropy
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-    from interlock.runners.by_kind import CodeRunner
+    from interlock.driving import Driving
+    from interlock.loop.desk import RunDesk
+    from interlock.loop.model import Model
     from interlock.runners.egress import Resolver
-    from interlock.runners.sandbox import SandboxRunner
     from interlock.store.backup_file import Placed, Tell
-    from interlock.store.postgres import PostgresStore
-    from interlock.store.sqlite import SqliteStore
 
 log = logging.getLogger("interlock.gate")
-
-Store: TypeAlias = "MemoryStore | SqliteStore | PostgresStore"
-
-MEMORY = ":memory:"
-CHAIN = "main"
-"""The audit chain of the first process on a store; others beside it get `main.2` and so on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
     """What the embedding program may bring of its own; each has a plain default.
 
-    `keys` sign the audit log and key its digests (default: a file beside the store, readable by its owner only, or in
-    `key_folder`, which is the working directory for a database); a `signer` of its own replaces the first. `facts` are
-    for policies (`fact_names` says which there are), `principals` say who a requester is today, `secrets` are
-    credentials for handlers. `resolver` finds the addresses of HTTP and gRPC tools, and `tls` says which
-    certificates they trust. `seal` is a 32-byte key: with it operations, results and payloads are encrypted at rest.
+    `models` are those that runs of this process may ask, by their names. `keys` sign the audit log and key its
+    digests (default: a file beside the store, readable by its owner only, or in `key_folder`, which is the working
+    directory for a database); a `signer` of its own replaces the first. `facts` are for policies (`fact_names` says
+    which there are), `principals` say who a requester is today, `secrets` are credentials for handlers. `resolver`
+    finds the addresses of HTTP, gRPC and MCP tools, and `tls` says which certificates they trust. `seal` is a
+    32-byte key: with it operations, results and payloads are encrypted at rest.
     """
 
+    models: tuple[Model, ...] = ()
     keys: Keys | None = None
     key_folder: Path | None = None
     signer: Signer | None = None
@@ -98,6 +92,7 @@ class Host:
         if isinstance(given, str):
             raise SettingsInvalid("host: fact_names is a collection of names, not one text")
         object.__setattr__(self, "fact_names", frozenset(self.fact_names))
+        object.__setattr__(self, "models", tuple(self.models))
 
 
 PLAIN = Host()
@@ -120,6 +115,7 @@ class Gate(Walk):
         if world.wakes is not None:
             world.wakes.wake_with(self._queues.wake)
         self._runners = runners
+        self._parts = Parts(world, views, records, self._executor.health, self._looker)
         self._loop = asyncio.get_running_loop()
         self._host = Principal(settings.tenant, "host", PrincipalKind.SERVICE, frozenset({"operator", "auditor"}))
         sight = Sight(self._looker, views=views, records=records)
@@ -132,9 +128,22 @@ class Gate(Walk):
         self.compensations = CompensationDesk(self, world, records=records, views=views)
         self.recovery.and_then(self.compensations.go_on)
         self.results = ResultDesk(world, sight=sight, records=records)
+        self._driving: Driving | None = None
+        self._models: tuple[Model, ...] = ()
         self._reaper = Reaper(self.recovery.recover, every_s=settings.reap_every_s, redactor=records.redactor)
         self.recovered = Recovered()
         self.changed: tuple[ToolSpec, ...] = ()
+
+    @property
+    def runs(self) -> RunDesk:
+        """Runs of models: start, watch, say something, pause, hand over, cancel, replay."""
+        if self._driving is None:
+            from interlock.driving import Driving
+
+            self._driving = Driving(
+                self, self._parts, approvals=self.approvals, models=self._models, settings=self._settings
+            )
+        return self._driving.desk
 
     @classmethod
     @asynccontextmanager
@@ -158,10 +167,11 @@ class Gate(Walk):
         refuse_unlike({"settings": (settings, Settings | None), "host": (host, Host)})
         declared = tools_of(tools)
         sources = None if policies is None else read_policies(policies)
-        store = await _open_store(str(path), host)
+        store = await open_store(str(path), sealed_with=host.seal)
         try:
             keys = await _keys(store, host)
             gate = _wired(cls, store, settings or Settings(), host=host, keys=keys)
+            gate._models = host.models
             await gate.begin(declared, sources)
             try:
                 yield gate
@@ -172,8 +182,7 @@ class Gate(Walk):
 
     async def begin(self, tools: Sequence[Declaration], sources: tuple[PolicySource, ...] | None) -> None:
         """Publish, put in force, recover: what `open` does before it hands the gate out."""
-        owner = self._settings.results_owner
-        specs = [self._bound(tool) for tool in (*tools, *([read_result(self.results, owner=owner)] if owner else []))]
+        specs = [self._bound(tool) for tool in (*tools, *self._own_tools())]
         publish = self._settings.publish
         if publish is not Publish.ALL:
             self.changed = await self.catalogue.changed(specs)
@@ -188,8 +197,18 @@ class Gate(Walk):
             await self.policies.save(sources, by=self._host)
         self.recovered = await self.recovery.recover()
         self._reaper.start()
+        if self._models:
+            await self.runs.recover()
         if not any(each.mode is Mode.ENFORCE and each.text.strip() for each in await self.policies.sources()):
             log.warning("no policies are in force: every call will be refused; open the gate with policies=...")
+
+    def _own_tools(self) -> Iterator[Declaration]:
+        """Tools of the gate itself, where an owner is named for them."""
+        settings = self._settings
+        if settings.results_owner:
+            yield read_result(self.results, owner=settings.results_owner)
+        if settings.hand_off_owner:
+            yield hand_off(self.runs, owner=settings.hand_off_owner)
 
     def _bound(self, tool: Declaration) -> ToolSpec:
         spec = tool.spec()
@@ -246,6 +265,8 @@ class Gate(Walk):
 
     async def close(self) -> None:
         """Wait for calls on their way, then sign where the audit log stands."""
+        if self._driving is not None:
+            await self._driving.close()
         await self._reaper.stop()
         await super().close()
         await self._runners.close()
@@ -269,14 +290,7 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
     clock = host.clock or SystemClock()
     entropy = host.entropy or SystemEntropy()
     spools = Spools(store.artifacts, clock, lambda: new_id(clock, entropy))
-    runners = RunnersByKind({
-        "python": lambda: PythonRunner(
-            redactor=redactor, threads=Threads(threads_max=settings.threads_max), spools=spools
-        ),
-        "sandbox": lambda: _sandbox(redactor),
-        "http": lambda: _http(settings, host, redactor=redactor, spools=spools),
-        "grpc": lambda: _grpc(settings, host, redactor=redactor, spools=spools),
-    })  # fmt: skip
+    runners = runners_for(settings, redactor=redactor, spools=spools, outside=Outside(host.resolver, host.tls))
     world = World(
         calls=store,
         approvals=store,
@@ -306,41 +320,6 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
     return kind(world, settings, views=views, records=records, runners=runners)
 
 
-def _http(settings: Settings, host: Host, *, redactor: Redactor, spools: Spools) -> CodeRunner:
-    from interlock.runners.egress import GuardedNetwork
-    from interlock.runners.http import HttpRunner
-
-    network = GuardedNetwork(resolver=host.resolver, allowed=read_allowed(settings.egress_allow))
-    return HttpRunner(clock=spools.clock, network=network, tls=host.tls, redactor=redactor, spools=spools)
-
-
-def _grpc(settings: Settings, host: Host, *, redactor: Redactor, spools: Spools) -> CodeRunner:
-    try:
-        from interlock.runners.grpc import GrpcRunner
-        from interlock.runners.grpc_channel import Channels
-    except ModuleNotFoundError as missing:
-        raise SettingsInvalid("gRPC tools need grpcio: pip install 'interlock[grpc]'") from missing
-
-    channels = Channels(resolver=host.resolver, allowed=read_allowed(settings.egress_allow), tls=host.tls)
-    return GrpcRunner(channels=channels, redactor=redactor, spools=spools)
-
-
-def _sandbox(redactor: Redactor) -> SandboxRunner:
-    from interlock.runners.sandbox import SandboxRunner
-
-    return SandboxRunner(redactor=redactor)
-
-
-async def sandbox_missing() -> str:
-    """Why programs cannot be run in a sandbox on this machine; empty where they can."""
-    from interlock.runners.sandbox_probe import NoSandbox
-
-    runner = _sandbox(Redactor())
-    found = await runner.machine()
-    await runner.close()
-    return found.reason if isinstance(found, NoSandbox) else ""
-
-
 async def _keys(store: Store, host: Host) -> Keys:
     """The keys of this store: those that it was first opened with, or none. Raises `KeyInvalid`."""
     if isinstance(store, MemoryStore):
@@ -368,31 +347,3 @@ def _refuse_other(mark: KeyMark, kept: KeyMark, *, file: Path) -> None:
         raise KeyInvalid(f"this store was signed by the key {kept.fingerprint}; {other}")
     if mark != kept:
         raise KeyInvalid(f"this store was written with another master key than the one at hand: restore {file}")
-
-
-async def _open_store(path: str, host: Host) -> Store:
-    if path == MEMORY:
-        return MemoryStore()
-    seal = None if host.seal is None else _seal(host.seal)
-    if path.startswith(("postgres://", "postgresql://")):
-        return await _open_postgres(path, seal)
-    if "://" in path:
-        raise SettingsInvalid("a store is a SQLite file, by its path, or a database at postgresql://..., or :memory:")
-    from interlock.store.sqlite import SqliteStore
-
-    return await SqliteStore.open(path, chain=CHAIN, seal=seal)
-
-
-async def _open_postgres(url: str, seal: Seal | None) -> PostgresStore:
-    try:
-        from interlock.store.postgres import PostgresStore
-    except ModuleNotFoundError as missing:
-        raise SettingsInvalid("a PostgreSQL store needs psycopg: pip install 'interlock[postgres]'") from missing
-
-    return await PostgresStore.open(url, chain=CHAIN, seal=seal)
-
-
-def _seal(key: bytes) -> Seal:
-    from interlock.store.seal_aes import AesSeal
-
-    return AesSeal(key, random=SystemEntropy().bytes)

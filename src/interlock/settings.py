@@ -25,6 +25,16 @@ class Publish(StrEnum):
     NOTHING = "nothing"
 
 
+class Drives(StrEnum):
+    """Which runs of models a gate drives. DUE: all that are due, whoever began them. NAMED: those that it began, or was
+    asked to go on with. NONE: it only reads them and tells them what people say; others do what comes of it.
+    """
+
+    DUE = "due"
+    NAMED = "named"
+    NONE = "none"
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How one gate behaves. Times say their unit; a value that cannot be used raises `SettingsInvalid` at once.
@@ -37,15 +47,20 @@ class Settings:
       once when to come back.
     - `threads_max`: how many synchronous tools may run at once.
     - `look_ups`: how often, how long and how far apart tools are asked about calls whose outcome was lost.
-    - `egress_allow`: host names and ranges (`10.1.0.0/16`) outside the public internet that HTTP and gRPC tools may
-      reach. A name lets private addresses through, a range whatever it holds.
+    - `egress_allow`: host names and ranges (`10.1.0.0/16`) outside the public internet that HTTP, gRPC and MCP tools
+      may reach. A name lets private addresses through, a range whatever it holds.
     - `reap_every_s`: how often calls are recovered that processes which died have left behind; 0: only at the start.
+    - `runs_every_s`: how often runs are looked for that are due, or that processes which died have left; 0: only when
+      the gate opens.
+    - `drives`: which runs this gate drives. One that publishes nothing drives none.
     - `closing_people`: how many people it takes to close an unknown call by hand, 1 or 2. Where approving a call of the
       tool takes several, closing one takes two in any case.
     - `secrets`: values that must never be shown anywhere, besides those that handlers are given.
     - `cache_bytes_max`: how much of results that may be given again is kept in memory.
     - `results_owner`: the owner of a tool `read_result`, by which models read on in results that were too long to be
       shown; without one there is no such tool.
+    - `hand_off_owner`: the owner of a tool `hand_off`, by which an agent of a run hands its task to another; without
+      one there is no such tool.
     - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
       Only its operators act on what is shared by all tenants.
     - `publish`: what opening does with tools that the store does not have as they are here.
@@ -62,8 +77,11 @@ class Settings:
     closing_people: int = 1
     egress_allow: tuple[str, ...] = ()
     reap_every_s: float = 3.0
+    runs_every_s: float = 1.0
+    drives: Drives = Drives.DUE
     secrets: tuple[str, ...] = ()
     results_owner: str = ""
+    hand_off_owner: str = ""
     tenant: str = "default"
     publish: Publish = Publish.ALL
 
@@ -77,13 +95,17 @@ class Settings:
         if self.publish not in frozenset(Publish):
             raise SettingsInvalid(f"settings: publish must be {', '.join(Publish)}, not {self.publish!r}")
         object.__setattr__(self, "publish", Publish(self.publish))
+        if self.drives not in frozenset(Drives):
+            raise SettingsInvalid(f"settings: drives must be {', '.join(Drives)}, not {self.drives!r}")
+        object.__setattr__(self, "drives", Drives.NONE if self.publish is Publish.NOTHING else Drives(self.drives))
         people = cast(object, self.closing_people)
         if type(people) is not int or people not in (1, 2):
             raise SettingsInvalid(f"settings: closing_people must be 1 or 2, not {self.closing_people!r}")
         if not isinstance(self.look_ups, LookUpRule):
             raise SettingsInvalid("settings: look_ups must be a LookUpRule")
-        if not 0 <= self.reap_every_s < float("inf"):
-            raise SettingsInvalid(f"settings: reap_every_s must be a number from 0, not {self.reap_every_s!r}")
+        for name in ("reap_every_s", "runs_every_s"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise SettingsInvalid(f"settings: {name} must be a number from 0, not {getattr(self, name)!r}")
         for name in ("environment", "tenant"):
             _refuse_unless(name, getattr(self, name), kind=str, wanted="a text that is not empty")
         for name in ("deadline_ms", "facts_timeout_ms", "waiting_max", "threads_max", "cache_bytes_max"):

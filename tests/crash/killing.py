@@ -17,7 +17,7 @@ from tests.simulation.world import Stage
 
 # Every worker is forked from a process that has imported all of it and opened nothing, which saves a second each.
 PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.crash.kill_worker"])
+PROCESSES.set_forkserver_preload(["tests.crash.kill_worker", "tests.crash.run_worker"])
 
 Live = Callable[..., None]
 """What a worker process does: it is given where to say that it begins, its folder, and its number."""

@@ -10,6 +10,8 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
 
+from tests.tidy.drawings import stale_drawings
+
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = "docs_src"
 EXAMPLE_SECONDS_MAX = 60
@@ -72,6 +74,7 @@ def main(root: Path = ROOT) -> int:
     found = [fault for document in documents(root) for fault in broken_links(document, root=root)]
     shown = [document for document in documents(root) if _is_shown(document, root)]
     found += [fault for document in shown for fault in unproved_examples(document, root=root)]
+    found += [fault for document in shown for fault in stale_drawings(document, root=root)]
     found += [*failing_examples(root), *untyped_examples(root)]
     sys.stdout.write("".join(f"FAULT {fault}\n" for fault in found))
     examples = len(list((root / EXAMPLES).rglob("*.py")))

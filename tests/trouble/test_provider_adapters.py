@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlock.models import anthropic, bedrock, openai_chat
+from interlock.models import anthropic, bedrock, gemini, openai_chat, openai_responses
 from interlock.models.codec import Answer, Options
 
 TroubleCase = Callable[[str], Mapping[str, Any]]
@@ -20,8 +20,10 @@ def interrupted(model: ModuleType, body: Mapping[str, object]) -> list[dict[str,
     turn = model.read_response(json.dumps(body).encode())
     history = [*model.echo(turn), *model.results([Answer(turn.calls[0], "done")])]
     assert [call.name for call in turn.runnable] == ["A", "B"]
-    messages: list[dict[str, object]] = model.request(history, options=Options(model="m", tokens_max=1))["messages"]
-    return messages
+    request = model.request(history, options=Options(model="m", tokens_max=1))
+    (sent,) = (request[name] for name in ("messages", "contents", "input") if name in request)
+    entries: list[dict[str, object]] = sent
+    return entries
 
 
 @pytest.mark.requirement("LOOP-2")
@@ -51,6 +53,42 @@ def test_every_call_of_an_interrupted_turn_is_answered_in_the_next_converse_mess
     told: Any = answered["content"]
     results = [block["toolResult"] for block in told]
     assert [(result["toolUseId"], result.get("status")) for result in results] == [("A", None), ("B", "error")]
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_every_call_of_an_interrupted_turn_is_answered_in_the_next_gemini_entry(trouble_case: TroubleCase) -> None:
+    assert trouble_case("ADP-01")["input"]["history"]
+    parts = [{"text": "Hm."}, *({"functionCall": {"name": name, "args": {}}} for name in "AB")]
+    turn = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}
+    asked, answered = interrupted(gemini, {"candidates": [turn]})
+    assert asked["parts"] == parts
+    told: Any = answered["parts"]
+    results = [part["functionResponse"] for part in told]
+    assert [(result["name"], list(result["response"])) for result in results] == [("A", ["output"]), ("B", ["error"])]
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_every_call_of_an_interrupted_turn_is_answered_behind_a_chat_message(trouble_case: TroubleCase) -> None:
+    assert trouble_case("ADP-01")["input"]["history"]
+    calls = [{"id": name, "type": "function", "function": {"name": name, "arguments": "{}"}} for name in "AB"]
+    message = {"role": "assistant", "content": "Hm.", "tool_calls": calls}
+    asked, *answered = interrupted(openai_chat, {"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+    assert asked == message
+    assert [(each["role"], each["tool_call_id"]) for each in answered] == [("tool", "A"), ("tool", "B")]
+    assert "not known" in str(answered[1]["content"])
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_every_call_of_an_interrupted_turn_is_answered_behind_its_items(trouble_case: TroubleCase) -> None:
+    assert trouble_case("ADP-01")["input"]["history"]
+    calls = [{"type": "function_call", "call_id": name, "name": name, "arguments": "{}"} for name in "AB"]
+    sent = interrupted(openai_responses, {"status": "completed", "output": calls})
+    assert sent[:2] == calls
+    assert [(each["type"], each["call_id"]) for each in sent[2:]] == [
+        ("function_call_output", "A"),
+        ("function_call_output", "B"),
+    ]
+    assert "not known" in str(sent[3]["output"])
 
 
 @pytest.mark.requirement("LOOP-3")

@@ -4,24 +4,37 @@ from dataclasses import dataclass
 from typing import Annotated, assert_type
 
 from interlock import (
+    Against,
+    Agent,
     Approval,
     Arg,
+    Check,
     Code,
     Context,
     Gate,
     Host,
     Limit,
     Limits,
+    Lineage,
+    Model,
     Observation,
     PolicySource,
+    Price,
     Principal,
+    Redecided,
     Resource,
     Result,
+    Run,
+    RunEvent,
+    RunLimits,
+    RunReport,
+    RunState,
     ScopeKind,
     Settings,
     Status,
     ToolCall,
     Unit,
+    Wish,
     tool,
 )
 from interlock.core.audit_log import Verified
@@ -82,3 +95,23 @@ async def program(alice: Principal, bob: Principal) -> None:
         assert_type(await gate.audit.verify(), Verified | Break)
         await gate.policies.save([PolicySource("own", "permit (principal, action, resource);")], by=bob)
         assert_type(gate.catalogue.get("save_draft").spec.version, str)
+
+
+async def runs(gate: Gate, model: Model, alice: Principal) -> None:
+    writer = Agent("writer", "Write.", description="writes", tools=("save_draft",))
+    limits = RunLimits(rounds=10, cost_micros=5_000, calls_per_tool={"save_draft": 1})
+    check = Check("search_documents", '{"query": "draft"}')
+    run = await gate.runs.start(
+        model=model, task="Write a draft.", principal=alice, agent=writer, limits=limits, check=check
+    )
+    assert_type(run, Run)
+    async for event in run.events(after=3):
+        assert_type(event, RunEvent)
+        if event.state is RunState.WAITING_APPROVAL:
+            break
+    assert_type(await run.wish(Wish.PAUSE, text="lunch"), Deny | None)
+    assert_type(await run.say("Be brief.", by=alice), Deny | None)
+    assert_type(await run.result(timeout_s=5), RunReport)
+    assert_type(await gate.runs.replay(run.id, by=alice, against=Against.TODAY), tuple[Redecided, ...])
+    assert_type(await gate.runs.lineage(run.id, by=alice), Lineage)
+    assert_type(model.price, Price | None)

@@ -177,6 +177,11 @@ Packed = NewType("Packed", int)
 """Amounts in one number; such numbers may be added and subtracted."""
 
 
+_LOW: Final = (1 << 3 * LANE_BITS) - 1
+_UNUSUAL: Final = sum(LANE - SUM_MAX << unit.shift for unit in Unit) + (1 << len(Unit) * LANE_BITS)
+"""The bits of a number that are set where a lane is below zero, or more than `SUM_MAX`."""
+
+
 @lru_cache(4_096)
 def packed(amounts: Amounts) -> Packed:
     """The amounts in one number. Remembered, for the calls of a tool take the same time and again."""
@@ -185,9 +190,22 @@ def packed(amounts: Amounts) -> Packed:
     return Packed(low + ((cost_micros + (working_ms << LANE_BITS) + (concurrent << 2 * LANE_BITS)) << 3 * LANE_BITS))
 
 
-def unpacked(number: Packed) -> Amounts:
+def unpacked(number: int) -> Amounts:
     """The amounts that a number holds, each at most `SUM_MAX`."""
-    rest, amounts = int(number), []
+    if not number & _UNUSUAL:  # as nearly all are: a number below zero has all of its high bits
+        low, high = number & _LOW, number >> 3 * LANE_BITS
+        return _new(
+            Amounts,
+            (
+                low & LANE,
+                low >> LANE_BITS & LANE,
+                low >> 2 * LANE_BITS,
+                high & LANE,
+                high >> LANE_BITS & LANE,
+                high >> 2 * LANE_BITS,
+            ),
+        )
+    rest, amounts = number, []
     for _ in Amounts._fields:
         lane = rest & LANE
         lane -= lane >> (LANE_BITS - 1) << LANE_BITS  # a lane below zero has borrowed from the next
@@ -206,13 +224,22 @@ _COUNTED: Final = sum(LANE << unit.shift for unit in (Unit.ROUNDS, Unit.CALLS))
 _SPENT: Final = sum(LANE << unit.shift for unit in (Unit.TOKENS, Unit.COST_MICROS, Unit.WORKING_MS))
 
 
-class Usage(tuple[Packed, Packed]):
+Counted = tuple[int, int]
+"""What a scope has used, and what calls in flight hold of it, packed; `Usage.read` reads it, as no call has to."""
+
+
+class Usage(Counted):
     """What a scope has used, and what calls in flight hold of it. As a tuple it is both in their packed form."""
 
     __slots__ = ()
 
     def __new__(cls, used: Amounts = NOTHING, held: Amounts = NOTHING) -> Self:
         return tuple.__new__(cls, (packed(used), packed(held)))
+
+    @staticmethod
+    def read(counted: Counted) -> Usage:
+        """The same, to be asked."""
+        return counted if isinstance(counted, Usage) else _new(Usage, counted)
 
     @property
     def used(self) -> Amounts:
@@ -238,7 +265,7 @@ class Exhausted:
     resets_us: int | None
 
 
-def exhausted(reservation: Reservation, usage: Usage) -> Exhausted | None:
+def exhausted(reservation: Reservation, usage: Counted) -> Exhausted | None:
     """The first limit that the reservation would break, or None: the rule that every store guards by."""
     scope, amounts, limits = reservation
     if not limits:
@@ -290,29 +317,29 @@ class Taken(tuple[Reservation, ...]):
         taken._rooms, taken._held, taken._settled = tuple(rooms), tuple(held), tuple(settled)
         return taken
 
-    def fit(self, usage: Iterable[Usage]) -> bool:
+    def fit(self, usage: Iterable[Counted]) -> bool:
         """Whether none of them is `exhausted`, given the usage of each."""
         for room, (used, held) in zip(self._rooms, usage, strict=True):
             if room - used - held & _GUARDS != _GUARDS:
                 return False
         return True
 
-    def held(self, usage: Mapping[ScopeKey, Usage]) -> dict[ScopeKey, Usage] | None:
+    def held(self, usage: Mapping[ScopeKey, Counted]) -> dict[ScopeKey, Counted] | None:
         """The usage of these scopes with all of them held; None where one is `exhausted`."""
-        found: dict[ScopeKey, Usage] = {}
+        found: dict[ScopeKey, Counted] = {}
         for scope, need, room in self._held:
             used, held = usage[scope]
             if room - used - held & _GUARDS != _GUARDS:
                 return None
-            found[scope] = _new(Usage, (used, held + need))
+            found[scope] = (used, held + need)
         return found
 
-    def settle(self, usage: MutableMapping[ScopeKey, Usage], *, spent: Amounts) -> None:
+    def settle(self, usage: MutableMapping[ScopeKey, Counted], *, spent: Amounts) -> None:
         """Have these scopes use what is `settled` in the place of what they held."""
         used_too = packed(spent) & _SPENT
         for scope, need, counted in self._settled:
             used, held = usage[scope]
-            usage[scope] = _new(Usage, (used + counted + used_too, held - need))
+            usage[scope] = (used + counted + used_too, held - need)
 
 
 def _room(limits: Iterable[Limit]) -> int:

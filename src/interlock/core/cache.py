@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from interlock.core.budget import ONE_CALL, Reservation, ScopeKey, ScopeKind, Usage
+from interlock.core.budget import ONE_CALL, Counted, Reservation, ScopeKey, ScopeKind, Usage
 from interlock.core.canonical import canonical
 from interlock.core.decision import Facts
 from interlock.core.frozen import frozen
@@ -69,9 +69,9 @@ def scopes_read_by(operation: Operation) -> tuple[ScopeKey, ...]:
     return tuple(_scope(operation.caller.principal.tenant, kind) for kind in types_read_by(operation.tool.spec))
 
 
-def generation(usage: Iterable[Usage]) -> tuple[int, ...] | None:
+def generation(usage: Iterable[Counted]) -> tuple[int, ...] | None:
     """How many effects there were on each; None while one is on its way, or its outcome is unknown."""
-    found = tuple(usage)
+    found = tuple(map(Usage.read, usage))
     if any(each.held.calls for each in found):
         return None
     return tuple(each.used.calls for each in found)

@@ -80,7 +80,8 @@ class Caller:
     """Everything trusted about one proposal.
 
     `run` and `turn`/`position` place the call in a run; `task` is the business task, `key` the caller's idempotency
-    key; `deadline_ms` bounds one attempt of the whole call and restarts when a waiting call is resumed.
+    key; `deadline_ms` bounds one attempt of the whole call and restarts when a waiting call is resumed. `pin` is the
+    digest of the spec that the name means here: a run is bound to the versions of its start.
     """
 
     principal: Principal
@@ -92,6 +93,7 @@ class Caller:
     deadline_ms: int | None = None
     origin: Origin = LIBRARY
     user_requested: bool = False
+    pin: str | None = None
 
     def at(self, position: int) -> Caller:
         """The same, at another place in its turn: written out, as every call of a batch is given one."""
@@ -105,6 +107,7 @@ class Caller:
             self.deadline_ms,
             self.origin,
             self.user_requested,
+            self.pin,
         )
 
 

@@ -68,11 +68,15 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalogue:
-    """The default version of each tool. `epoch` rises with every change of a tool or policy in this process's view."""
+    """The default version of each tool. `epoch` rises with every change of a tool or policy in this process's view.
+
+    `versions` are all that are published and whose code is here, by digest: what pins lead to.
+    """
 
     tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
     epoch: int = 0
     elsewhere: Mapping[tuple[str, str], ToolSpec] = field(default_factory=dict)
+    versions: Mapping[str, Tool] = field(default_factory=dict)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -82,6 +86,13 @@ class Catalogue:
     def find(self, tenant: str, name: str) -> Tool | None:
         """The tenant's own tool of exactly this name, else the shared one."""
         return self.tools.get((tenant, name)) or self.tools.get((SHARED, name))
+
+    def pinned(self, tenant: str, name: str, *, digest: str) -> Tool | None:
+        """The version of this digest, where it is one of that name and the tenant may have it."""
+        tool = self.versions.get(digest)
+        if tool is None or tool.spec.name != name or tool.spec.tenant not in (tenant, SHARED):
+            return None
+        return tool
 
     def of(self, tenant: str) -> Iterable[Tool]:
         """Every tool that the tenant might be allowed to use, ordered by name; its own stand before shared ones."""

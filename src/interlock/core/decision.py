@@ -14,7 +14,7 @@ from dataclasses import field, fields, replace
 from typing import assert_never
 
 from interlock.core.approval import Approval, ApprovalState, Binding, Requirement
-from interlock.core.budget import Exhausted, Reservation, ScopeKind, Taken, Unit, Usage, exhausted
+from interlock.core.budget import Counted, Exhausted, Reservation, ScopeKind, Taken, Unit, exhausted
 from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json
 from interlock.core.catalogue import CLOSED, NAME_CHARS_MAX, Catalogue, Tool
@@ -68,11 +68,11 @@ class Facts:
     resource: Resource | None = None
     outside: Mapping[str, Json] = field(default_factory=dict)
     reservations: tuple[Reservation, ...] = ()
-    usage: tuple[Usage, ...] = ()
+    usage: tuple[Counted, ...] = ()
     grant: Approval | None = None
     deadline_us: int | None = None
     epoch: int = 0
-    effects: tuple[Usage, ...] = ()
+    effects: tuple[Counted, ...] = ()
 
 
 @frozen
@@ -143,7 +143,8 @@ def propose(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Operation |
 
 def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny:
     """The tool of exactly this name that takes calls at present."""
-    tool = catalogue.find(caller.principal.tenant, call.name)
+    pin, tenant = caller.pin, caller.principal.tenant
+    tool = catalogue.find(tenant, call.name) if pin is None else catalogue.pinned(tenant, call.name, digest=pin)
     if tool is None:
         return Deny(Code.TOOL_NOT_FOUND, _no_tool(call.name))
     closed = CLOSED.get(tool.state)
@@ -174,7 +175,7 @@ def decide(operation: Operation, facts: Facts) -> Decision:
         return Deny(Code.IDEMPOTENCY_REQUIRED, _key_wanted(operation))
     if facts.deadline_us is not None and facts.as_of_us >= facts.deadline_us:
         return Deny(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.")
-    verdict = facts.slice.decide(request_of(operation, facts))
+    verdict = _judged(operation, facts)
     prior = facts.prior
     if prior is not None:
         repeated = _repeated(operation, prior, facts, verdict=verdict)
@@ -230,6 +231,13 @@ def binding(operation: Operation, facts: Facts, verdict: Verdict) -> Binding:
         resource="" if resource is None else resource.name,
         resource_version=None if resource is None else resource.version,
     )
+
+
+def _judged(operation: Operation, facts: Facts) -> Verdict:
+    """What policy says; those who call often, where it reads nothing else, need not be described to it again."""
+    policies, resource = facts.slice, facts.resource or operation.resource
+    known = policies.known(operation.caller.principal, facts.run, spec=operation.tool.spec, resource=resource)
+    return policies.decide(request_of(operation, facts)) if known is None else known
 
 
 def request_of(operation: Operation, facts: Facts) -> PolicyRequest:

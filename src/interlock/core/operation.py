@@ -21,8 +21,8 @@ from interlock.core.tool import ToolSpec
 class Operation:
     """What will run, to the byte. `arguments` is canonical JSON; `values` the same decoded, never handed out to change.
 
-    `model_digest` covers only what the model supplied: two proposals with equal ones are the same proposal. `key` is
-    the idempotency key of an effect, `keyed` whether that key is the caller's own or run and position.
+    `key` is the idempotency key of an effect, `keyed` whether that key is the caller's own or run and position. Where
+    there is one, `model_digest` covers only what the model supplied: with equal ones it proposes the same again.
     """
 
     call: ToolCall

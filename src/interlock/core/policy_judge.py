@@ -109,17 +109,23 @@ class Judge:
         """The verdict. Raises whatever a broken engine raises; such a fault is not remembered."""
         if not self._of_caller:
             return self._decide(request)
-        # Those who call often come with the same values. What is kept alive here cannot lend its identity to another.
         principal, run = request.principal, request.run
-        place = (id(principal), id(run))
-        known = self._by_caller.get(place)
+        known = self.known(principal, run)
         if known is not None:
-            return known[0]
+            return known
         found = self._decide(request)
         if len(self._by_caller) >= CALLERS_MAX:
             self._by_caller.clear()
-        self._by_caller[place] = found, principal, run
+        self._by_caller[id(principal), id(run)] = found, principal, run
         return found
+
+    def known(self, principal: Principal, run: RunFacts) -> Verdict | None:
+        """The verdict on a caller of whom it was asked before, where nothing else matters.
+
+        Those who call often come with the same values. What is kept alive here cannot lend its identity to another.
+        """
+        found = self._by_caller.get((id(principal), id(run)))
+        return None if found is None else found[0]
 
     def _decide(self, request: PolicyRequest) -> Verdict:
         view = self.projection.view(request)

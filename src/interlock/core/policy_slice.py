@@ -14,6 +14,8 @@ from interlock.core.policy_compile import Policy, digest_of
 from interlock.core.policy_judge import Bench, Judge, Judges, enforced, redacted_by
 from interlock.core.policy_schema import OpenTypes
 from interlock.core.policy_terms import Answer, Explanation, PolicyRequest, PolicyTrace, Verdict, Visibility
+from interlock.core.resource import Resource
+from interlock.core.run import RunFacts
 from interlock.core.tool import SHARED, ToolSpec
 
 
@@ -36,6 +38,7 @@ class PolicySlice:
         bench = Bench(spec, tenant, open_types, self.digest)
         self._judge = judges.judge(decisive, bench=bench)
         self._trial = judges.judge(policies, bench=bench) if len(decisive) < len(policies) else None
+        self._is_simple = self._trial is None and spec.tenant in (SHARED, tenant)
         facts = (self._trial or self._judge).projection.facts
         self.facts = frozenset(field.name for field in facts.fields) if facts is not None else frozenset[str]()
         reads = self._judge.projection
@@ -56,6 +59,16 @@ class PolicySlice:
         if _same(trial, verdict):
             return verdict
         return replace(verdict, log_only=f"{trial.answer.value}: {trial.reason}")
+
+    def known(
+        self, principal: Principal, run: RunFacts, *, spec: ToolSpec, resource: Resource | None
+    ) -> Verdict | None:
+        """What `decide` says of these, where it is remembered and nothing else matters; None: ask it."""
+        if spec is not self.spec or principal.tenant != self.tenant or not self._is_simple:
+            return None
+        if resource is not None and (spec.resource is None or spec.resource.type != resource.type):
+            return None
+        return self._judge.known(principal, run)
 
     def visibility(self, principal: Principal, *, environment: str, origin: Origin = LIBRARY) -> Visibility:
         """Whether the principal could be allowed or asked at all, by the same policies that decide the call.

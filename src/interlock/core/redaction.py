@@ -96,7 +96,7 @@ class Redactor:
 
     def finds_nothing(self, data: bytes) -> bool:
         """Whether there is surely no secret in these bytes of JSON or text: one search instead of one for each part."""
-        return not self._hits(data) and b"\\u" not in data
+        return not self._hits(data) and data.find(b"\\u") < 0
 
     def json_bytes(
         self, data: bytes, *, marked: frozenset[str] = frozenset(), named: frozenset[str] = frozenset()
@@ -107,7 +107,7 @@ class Redactor:
         """
         if not (
             self._hits(data)
-            or b"\\u" in data
+            or data.find(b"\\u") >= 0  # `in` takes thrice as long: it tries a number first
             or (marked and _has_any(needles(marked), data))
             or (named and _has_any(name_needles(named), data))
         ):

@@ -22,6 +22,10 @@ def for_model(observation: Observation, *, nonce: str) -> str:
         lines.append(fence(data, nonce=nonce, origin=f"tool {observation.tool}", trust=labels.trust.name.lower()))
     if observation.truncated is not None:
         lines.append(f"Shortened: the whole result has {observation.truncated} bytes.")
+    if observation.handle is not None:
+        lines.append(f"Handle: {observation.handle}")
+    if observation.retry_after_s is not None:
+        lines.append(f"Wait: {observation.retry_after_s:g} seconds")
     if observation.hint:
         lines.append(f"Next: {observation.hint}")
     return "\n".join(lines)

@@ -39,13 +39,25 @@ _WORDS = {
     "unevaluatedProperties": "an object without further properties",
     "uniqueItems": "a list whose items all differ",
 }
+_CHOICES = {"anyOf": "at least one of these:", "oneOf": "exactly one of these:"}
 _ARTICLES = {"array": "an array", "integer": "an integer", "null": "null", "object": "an object"}
 
 
 def expected(node: Node, keyword: str) -> str:
     """What the node's keyword asks of a value."""
+    if keyword in _CHOICES and (demanded := _demanded(node[keyword])):
+        return cut(f"an object with {_CHOICES[keyword]} {'; '.join(demanded)}")
     words = _WORDS.get(keyword, "a value that fits {}")
     return cut(words.format(canonical(node[keyword]).decode()) if "{}" in words else words)
+
+
+def _demanded(alternatives: Json) -> list[str]:
+    """The properties that each of the alternatives demands; none where one asks for anything else."""
+    listed = alternatives if isinstance(alternatives, list) else []
+    demands = [each["required"] if isinstance(each, dict) and each.keys() == {"required"} else None for each in listed]
+    if not all(isinstance(names, list) and names for names in demands):
+        return []
+    return [" and ".join(map(str, names)) for names in demands if isinstance(names, list)]
 
 
 def expected_type(types: Json) -> str:

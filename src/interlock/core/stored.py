@@ -67,6 +67,7 @@ def _told(caller: Caller) -> dict[str, Json]:
             "actor": origin.actor,
         },
         "user_requested": caller.user_requested,
+        "pin": caller.pin,
     }
 
 
@@ -79,7 +80,8 @@ def thaw(sealed: bytes, catalogue: Catalogue, *, principal: Principal | None = N
     fields = _fields(sealed)
     caller = _caller(_object(fields["caller"]), principal)
     name = str(fields["tool"])
-    tool = catalogue.find(caller.principal.tenant, name)
+    tenant, pin = caller.principal.tenant, caller.pin
+    tool = catalogue.find(tenant, name) if pin is None else catalogue.pinned(tenant, name, digest=pin)
     if tool is None:
         return Deny(Code.TOOL_NOT_FOUND, f"There is no tool named {name[:128]!r}.")
     if tool.digest != fields["spec"]:
@@ -160,6 +162,7 @@ def _caller(fields: dict[str, Json], principal: Principal | None) -> Caller:
             deadline_ms=None if fields["deadline_ms"] is None else _number(fields["deadline_ms"]),
             origin=Origin(**{name: str(value) for name, value in origin.items()}),
             user_requested=fields["user_requested"] is True,
+            pin=_text_or_none(fields.get("pin")),
         )
     except (KeyError, TypeError, ValueError) as broken:
         raise StoreError(BROKEN) from broken

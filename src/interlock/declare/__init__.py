@@ -1,6 +1,7 @@
 """Tools as a host declares them: of Python functions (`tool`), of programs (`program`), of requests (`http_tool`).
 
-Calls of gRPC are `grpc_tool` in `interlock.declare.grpc`, which needs an extra.
+Calls of gRPC are `grpc_tool` in `interlock.declare.grpc`, which needs an extra; those of MCP `mcp_tool` in
+`interlock.declare.mcp`, whose runner needs one.
 """
 
 from interlock.declare.arg import Arg

@@ -58,7 +58,7 @@ PROGRAM_VALUES: Mapping[str, Any] = {
 """The type of each option of a program that is plain data."""
 
 _OWN = ("folder", "exit_codes", *PROGRAM_VALUES)
-_SCRIPTS = (".py", ".sh", ".js", ".mjs", ".rb", ".pl", ".php", ".lua", ".jar", ".wasm")
+SCRIPTS = (".py", ".sh", ".js", ".mjs", ".rb", ".pl", ".php", ".lua", ".jar", ".wasm")
 """Ends of names by which a file of the program is meant that must be there."""
 
 _NOT_OF_A_PROGRAM = ("resolve", "reconcile", "precondition")
@@ -128,7 +128,7 @@ def _files(command: Sequence[str], more: Sequence[str], *, folder: Path, name: s
     named = [each for each in command if each and not each.startswith(("/", "-"))]
     own = [each for each in named if (folder / each).is_file()]
     for each in named:
-        if each not in own and each.endswith(_SCRIPTS):
+        if each not in own and each.endswith(SCRIPTS):
             raise SpecInvalid(f"{name}: there is no {each} in {folder}")
     places = dict.fromkeys([*own, *more])
     found = tuple(ProgramFile(each, _digest(folder / each, name=name)) for each in places)

@@ -20,6 +20,7 @@ A tool with `command` in place of `handler` is a program in a sandbox; its files
         parameters: [{name: order_id, place: path}]
 
 One with `target` is a gRPC tool, with the options of `grpc_tool`; its `descriptor` is a file in the manifest's folder.
+One with `server` is an MCP tool, with the options of `mcp_tool`; a command of its server is started in that folder.
 """
 
 from __future__ import annotations
@@ -41,9 +42,10 @@ from interlock.importers.yaml_text import read_yaml
 
 if TYPE_CHECKING:
     from interlock.declare.grpc import GrpcTool
+    from interlock.declare.mcp import McpTool
 
 Load = Callable[[str], Callable[..., object]]
-Manifested: TypeAlias = "Declared[..., object] | DeclaredProgram | HttpTool | GrpcTool"
+Manifested: TypeAlias = "Declared[..., object] | DeclaredProgram | HttpTool | GrpcTool | McpTool"
 
 _FUNCTIONS = ("resolve", "reconcile", "precondition")
 """Keys that name a function beside the handler."""
@@ -125,6 +127,8 @@ def _tool(given: object, *, load: Load, folder: Path, path: str) -> Manifested:
         return _of_request(given, path=path)
     if "target" in given:
         return _of_grpc(given, folder=folder, path=path)
+    if "server" in given:
+        return _of_mcp(given, folder=folder, path=path)
     return _of_function(given, load=load, path=path)
 
 
@@ -166,12 +170,29 @@ def _of_grpc(given: dict[str, Any], *, folder: Path, path: str) -> GrpcTool:
     return tool
 
 
+def _of_mcp(given: dict[str, Any], *, folder: Path, path: str) -> McpTool:
+    """Loaded where one is there, as the others that few have."""
+    options = {**given}
+    if "resource" in given:
+        options["resource"] = _resource(given["resource"], f"{path}.resource")
+    server = given["server"]
+    if isinstance(server, dict) and "command" in server:
+        place = typed(server.get("folder", ""), str, path=f"{path}.server.folder")
+        options["server"] = {**server, "folder": str(folder / place)}
+    try:
+        found: Any = load_function("interlock.declare.mcp:mcp_tool")(**options)
+    except SpecInvalid as fault:
+        raise SpecInvalid(f"{path}: {fault}") from fault
+    tool: McpTool = found
+    return tool
+
+
 def _of_function(given: dict[str, Any], *, load: Load, path: str) -> Declared[..., object]:
     check_keys(given, ["handler", *_FUNCTIONS, *_VALUES], path=path)
     named = {name: typed(given[name], str, path=f"{path}.{name}") for name in ("handler", *_FUNCTIONS) if name in given}
     if "handler" not in named:
         raise SpecInvalid(
-            f"{path}: handler is missing; name a function as module:function, or give a command, url or target"
+            f"{path}: handler is missing; name a function as module:function, or give a command, url, target or server"
         )
     functions = {name: load(function) for name, function in named.items()}
     handler = functions.pop("handler")

@@ -1,7 +1,7 @@
 """The Anthropic Messages dialect: declarations and requests out, turns in, results back. No I/O.
 
-Source: the Anthropic API reference, /v1/messages. Read on recordings of its servers and of llama.cpp's, which speaks it
-too and took a request with tools live; the rest of the loop was not tried live (November 2026).
+Source: the Anthropic API reference, /v1/messages. Read on recordings of Anthropic's servers; tried live with the one of
+llama.cpp, which speaks it too: a call, its result and the next turn (November 2026).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def request(
     choice: Choice = Choice.AUTO,
     only: Sequence[str] = (),
 ) -> dict[str, object]:
-    """The request body. Leading messages of the role `system` become its `system`; each call in the history that was
+    """The request body. Messages of the role `system` become its `system`; each call in the history that was
     left without a result is answered as failed, since the provider refuses a history that is not paired.
 
     `only` sends fewer tools, since the dialect has no other way. Raises ValueError where a call is required of a model
@@ -177,4 +177,8 @@ def _media(image: Image) -> dict[str, object]:
     source: dict[str, object] = {"type": "url", "url": image.url}
     if not image.url:
         source = {"type": "base64", "media_type": image.media_type, "data": image.base64}
-    return {"type": "document" if image.media_type in _DOCUMENTS else "image", "source": source}
+    if image.media_type in _DOCUMENTS:
+        return {"type": "document", "source": source}
+    if image.media_type.startswith("image/"):
+        return {"type": "image", "source": source}
+    return {"type": "text", "text": f"[{image.media_type} left out]"}

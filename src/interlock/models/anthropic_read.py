@@ -23,6 +23,7 @@ from interlock.models.blocks import (
     sums,
 )
 from interlock.models.blocks_read import BlockReader, read_all, read_body
+from interlock.models.runs import Joint, Joints
 from interlock.models.sse import EventCutter, ServerEvent
 from interlock.models.strict import count, error_of, error_sentence, mapping, mappings, strict_json, text
 from interlock.models.turn import Ended, Turn, Usage
@@ -44,6 +45,9 @@ DIALECT: Final = Dialect(
         }
     ),
 )
+JOINTS: Final = Joints(
+    (Joint(("delta", "text")), Joint(("delta", "partial_json")), Joint(("delta", "thinking"))),
+)
 _WITH_INPUT: Final = frozenset({Does.CALL, Does.PROVIDER_CALL})
 _CACHE_FIELDS: Final = ("cache_creation_input_tokens", "cache_read_input_tokens")
 
@@ -64,7 +68,7 @@ def read_stream(chunks: Iterable[bytes], *, status: int = 200) -> Turn:
 def reader() -> BlockReader:
     """A reader for one stream of status 200."""
     message = MessageDraft()
-    return BlockReader(message.draft, cutter=EventCutter(), take=message.take_event)
+    return BlockReader(message.draft, cutter=EventCutter(JOINTS), take=message.take_event)
 
 
 class MessageDraft:

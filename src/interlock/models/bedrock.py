@@ -89,7 +89,7 @@ def request(
     choice: Choice = Choice.AUTO,
     only: Sequence[str] = (),
 ) -> dict[str, object]:
-    """The request body. Leading messages of the role `system` become its `system`, neighbours of one role one message,
+    """The request body. Messages of the role `system` become its `system`, neighbours of one role one message,
     and each call in the history that was left without a result is answered as failed: the service wants it so.
 
     `only` sends fewer tools, since the dialect has no other way, and it has no switch for parallel calls. It knows no

@@ -19,6 +19,7 @@ from typing import Final
 from interlock.models.blocks import INPUT, Block, BlockDraft, Dialect, Does, place, sums
 from interlock.models.blocks_read import BlockReader, read_all, read_body
 from interlock.models.eventstream import EventStreamCutter
+from interlock.models.runs import Joint, Joints
 from interlock.models.sse import ServerEvent
 from interlock.models.strict import count, error_of, error_sentence, mapping, mappings, strict_json, text
 from interlock.models.turn import Ended, Turn
@@ -45,6 +46,11 @@ TOOL_USE: Final = "toolUse"
 REASONING: Final = "reasoningContent"
 REDACTED: Final = "redactedContent"
 CITED: Final = "citationsContent"
+_DELTA: Final = ("contentBlockDelta", "delta")
+JOINTS: Final = Joints(
+    (Joint((*_DELTA, TEXT)), Joint((*_DELTA, TOOL_USE, INPUT)), Joint((*_DELTA, REASONING, TEXT))),
+    unread=(("contentBlockDelta", "p"),),
+)
 _CACHE_FIELDS: Final = ("cacheReadInputTokens", "cacheWriteInputTokens")
 CLIENT_TYPES: Final = (None, "", "tool_use")
 
@@ -65,7 +71,7 @@ def read_stream(chunks: Iterable[bytes], *, status: int = 200) -> Turn:
 def reader() -> BlockReader:
     """A reader for one stream of status 200, in binary frames or in lines of JSON."""
     message = MessageDraft()
-    return BlockReader(message.draft, cutter=EventStreamCutter(), take=message.take_event)
+    return BlockReader(message.draft, cutter=EventStreamCutter(JOINTS), take=message.take_event)
 
 
 class MessageDraft:

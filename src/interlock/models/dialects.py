@@ -94,8 +94,11 @@ def declare(
 def project(schema: Mapping[str, Json], *, dialect: Dialect) -> Projection | Unfit:
     """One schema in a dialect. A strict dialect that it does not fit gives way to the relaxed one, which is a loss."""
     rules = RULES[dialect]
+    source: object = schema
+    if not isinstance(source, Mapping):
+        return Unfit("The input schema is no object.")
     try:
-        return _compiled(dict(schema), rules=rules)
+        return _compiled(dict(source), rules=rules)
     except NotStrict as fault:
         return _relaxed(schema, rules=rules, reason=str(fault))
     except Inexpressible as fault:

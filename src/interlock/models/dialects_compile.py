@@ -31,9 +31,10 @@ from interlock.models.dialects_source import Source, implied_type, modern, refer
 NODES_MAX: Final = 5_000
 LEVELS_MAX: Final = 48
 INLINED_MAX: Final = 3
-LOSSES_MAX: Final = 200
+LOSSES_MAX: Final = 5_000
 _ROOT_ONLY: Final = frozenset({"type", "properties", "required"})
 _NOT_AT_ROOT: Final = frozenset("not if then else enum const".split())
+_ONLY_ONE: Final = "that only one alternative may hold is not said"
 _NULL: Final[dict[str, Json]] = {"type": "null"}
 
 
@@ -54,6 +55,7 @@ class Compiler:
         self.losses: dict[Loss, None] = {}
         self._source = Source(root)
         self._left = NODES_MAX
+        self._lost = 0
         self._levels = 0
         self._inlined: list[str] = []
         self._definitions: dict[str, Json] = {}
@@ -95,9 +97,10 @@ class Compiler:
             self._levels -= 1
 
     def lose(self, at: str, *, words: str, narrows: bool = False) -> None:
-        """Report a loss once. A schema with very many is told of the first."""
-        if len(self.losses) < LOSSES_MAX or narrows:
-            self.losses[Loss(at, words, narrows)] = None
+        """Report a loss once. Of more than anybody reads, the last says that there are more."""
+        self._lost += 1
+        many = len(self.losses) >= LOSSES_MAX and not narrows
+        self.losses[Loss("", "more is not enforced than is told") if many else Loss(at, words, narrows)] = None
 
     def anything(self, at: str) -> dict[str, Json]:
         """What comes nearest to any value."""
@@ -259,7 +262,7 @@ class Compiler:
         if group == "anyOf" and "oneOf" in node:
             self.lose(f"{at}/oneOf", words="oneOf beside anyOf is not enforced")
         if group == "oneOf" and "oneOf" not in self.rules.keywords:
-            self.lose(f"{at}/oneOf", words="that only one alternative may hold is not said")
+            self.lose(f"{at}/oneOf", words=_ONLY_ONE)
         words = annotations_of(node, rules=self.rules)
         shared = {name: node[name] for name in node.keys() - ANNOTATIONS - {"anyOf", "oneOf"}}
         branches = node[group]
@@ -276,8 +279,14 @@ class Compiler:
     def _joined(self, branches: list[Json], *, group: str, words: dict[str, Json], at: str) -> dict[str, Json] | None:
         nullable = self.rules.openapi and any(map(_only_null, branches))
         kept = branches if not self.rules.openapi else [branch for branch in branches if not _only_null(branch)]
+        lost = self._lost
         parts = [self.node(branch, at=f"{at}/{index}") for index, branch in enumerate(kept)]
-        distinct = [part for index, part in enumerate(parts) if part is not None and part not in parts[:index]]
+        said = [part for part in parts if part is not None]
+        distinct = [part for index, part in enumerate(said) if part not in said[:index]]
+        if group == "oneOf" and group in self.rules.keywords and (lost < self._lost or len(distinct) < len(said)):
+            # One that says less than the original may fit together with another, and none of both would be taken.
+            self.lose(at, words=_ONLY_ONE)
+            group = "anyOf"
         if not distinct:
             return {"type": "STRING", "nullable": True} if nullable else None
         marked: dict[str, Json] = {"nullable": True} if nullable else {}
@@ -296,6 +305,8 @@ class Compiler:
             kinds = [kind for kind in kinds if kind != "integer"]
         if not kinds:
             words = annotations_of(node, rules=self.rules)
+            if self.rules.openapi and not isinstance(words.get("default", ""), str | int | float):
+                del words["default"]
             return self.anything(at) | words | bounds_part(self, node, kind="", at=at)
         if len(kinds) == 1:
             return self._typed(node, kind=kinds[0], at=at)

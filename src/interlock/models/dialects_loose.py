@@ -21,6 +21,8 @@ def loose(walk: Walk, schema: dict[str, Json], *, at: str) -> dict[str, Json]:
     result = {keyword: _copied(walk, keyword, value, at=f"{at}/{keyword}") for keyword, value in schema.items()}
     if result.get("type") == "array" and "items" not in result:
         result["items"] = {}
+        if "unevaluatedItems" in result:
+            walk.lose(f"{at}/unevaluatedItems", words="unevaluatedItems is not enforced")
     return result
 
 

@@ -14,11 +14,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from interlock.models.sse import BOM, ServerEvent
+from interlock.models.runs import Joints, Runs
+from interlock.models.sse import BOM, NO_JOINTS, ServerEvent
 
 PRELUDE: Final = struct.Struct(">III")
 CRC: Final = struct.Struct(">I")
 FRAME_BYTES_MAX: Final = 24 * 1024 * 1024
+_PRELUDE: Final = PRELUDE.unpack_from
+_CRC: Final = CRC.unpack_from
 _FRAME_BYTES_MIN: Final = PRELUDE.size + CRC.size
 _SHORT: Final = struct.Struct(">H")
 # The bytes of a header's value by its type: true, false, byte, short, int, long, time, UUID. Two others say their size.
@@ -30,12 +33,15 @@ _TEXT: Final = 7
 class EventStreamCutter:
     """Holds the bytes of an unfinished frame or line. The first byte tells which: no frame is so large that its length
     begins with anything but a zero byte or a one, no line of JSON begins with either.
+
+    Neighbouring events that differ in a piece of text alone come as one, where `joints` says that this is the same.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, joints: Joints = NO_JOINTS) -> None:
         self._pending = bytearray()
         self._binary: bool | None = None
         self._scanned = 0
+        self._runs = Runs(joints)
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
         """The events that this chunk completes. Raises ValueError on a frame or text that is broken."""
@@ -53,21 +59,59 @@ class EventStreamCutter:
         yield from _event_of_line(rest)
 
     def _lines(self) -> Iterator[ServerEvent]:
-        start = 0
-        while (stop := self._pending.find(b"\n", max(start, self._scanned))) >= 0:
-            line = bytes(self._pending[start:stop])
-            start = stop + 1
-            yield from _event_of_line(line)
-        del self._pending[:start]
+        end = self._pending.rfind(b"\n", self._scanned) + 1
+        block = bytes(self._pending[:end])
+        del self._pending[:end]
         self._scanned = len(self._pending)
+        try:
+            yield from self._cut(block.decode("utf-8"))
+        except UnicodeDecodeError:
+            for line in block.splitlines():
+                yield from _event_of_line(line)
+
+    def _cut(self, lines: str) -> Iterator[ServerEvent]:
+        """The events of whole lines."""
+        at = 0
+        while at < len(lines):
+            run = self._runs.joined(lines, at)
+            if run is None:
+                end = lines.index("\n", at) + 1
+                self._runs.saw(lines, at=at, end=end)
+                run = lines[at:end], end
+            words, at = run
+            words = words.removeprefix("\ufeff").strip()
+            if words:
+                yield ServerEvent("", words)
 
     def _frames(self) -> Iterator[ServerEvent]:
+        """Frames as lines, which may then be joined. What came before a broken frame is handed out before it raises."""
+        lines: list[str] = []
+        try:
+            for line in self._lines_of_frames():
+                if "\n" in line:
+                    yield from self._cut("".join(lines))
+                    lines.clear()
+                    yield ServerEvent("", line)
+                else:
+                    lines += (line, "\n")
+        except ValueError:
+            yield from self._cut("".join(lines))
+            raise
+        yield from self._cut("".join(lines))
+
+    def _lines_of_frames(self) -> Iterator[str]:
         start = 0
-        while (size := _frame_size(self._pending, start)) and start + size <= len(self._pending):
-            frame = bytes(self._pending[start : start + size])
-            start += size
-            yield _event_of_frame(frame)
-        del self._pending[:start]
+        size = _frame_size(self._pending, start)
+        if not size or size > len(self._pending):
+            return
+        pending = bytes(self._pending)
+        try:
+            while size and start + size <= len(pending):
+                yield _line_of_frame(pending, start, start + size)
+                start += size
+                size = _frame_size(pending, start)
+        finally:
+            del self._pending[:start]
 
 
 def _event_of_line(line: bytes) -> Iterator[ServerEvent]:
@@ -76,25 +120,28 @@ def _event_of_line(line: bytes) -> Iterator[ServerEvent]:
         yield ServerEvent("", words.decode("utf-8"))
 
 
-def _frame_size(pending: bytearray, start: int) -> int:
+def _frame_size(pending: bytes | bytearray, start: int) -> int:
     """The size of the frame that begins at `start`; 0 while its prelude is not whole."""
     if len(pending) - start < PRELUDE.size:
         return 0
-    size, headers_size, checksum = PRELUDE.unpack_from(pending, start)
+    size, headers_size, checksum = _PRELUDE(pending, start)
     if zlib.crc32(pending[start : start + 2 * CRC.size]) != checksum:
         raise ValueError("A frame's prelude does not match its checksum.")
     if not headers_size + _FRAME_BYTES_MIN <= size <= FRAME_BYTES_MAX:
         raise ValueError("A frame has a size that no frame can have.")
-    return int(size)
+    return size  # type: ignore[no-any-return]
 
 
-def _event_of_frame(frame: bytes) -> ServerEvent:
-    if CRC.unpack_from(frame, len(frame) - CRC.size)[0] != zlib.crc32(frame[: -CRC.size]):
+def _line_of_frame(pending: bytes, start: int, end: int) -> str:
+    """A frame as JSON text."""
+    body_end = end - CRC.size
+    if _CRC(pending, body_end)[0] != zlib.crc32(pending[start:body_end]):
         raise ValueError("A frame does not match its checksum.")
-    headers_end = PRELUDE.size + PRELUDE.unpack_from(frame)[1]
-    name, complete = _described(frame[PRELUDE.size : headers_end])
-    payload = complete or frame[headers_end : -CRC.size].decode("utf-8").strip()
-    return ServerEvent("", f"{{{name}: {payload or '{}'}}}")
+    headers_start = start + PRELUDE.size
+    headers_end = headers_start + _PRELUDE(pending, start)[1]
+    name, complete = _described(pending[headers_start:headers_end])
+    payload = complete or pending[headers_end:body_end].decode("utf-8").strip()
+    return f"{{{name}: {payload or '{}'}}}"
 
 
 @lru_cache(maxsize=32)

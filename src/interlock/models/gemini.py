@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.gemini_pairing import paired
 from interlock.models.gemini_read import StreamReader, read_response, read_stream
 from interlock.models.names import WireNames
 from interlock.models.turn import Proposed, Turn
@@ -62,12 +63,15 @@ def request(
     choice: Choice = Choice.AUTO,
     only: Sequence[str] = (),
 ) -> dict[str, object]:
-    """The request body. Messages of role `system` become the system instruction. There is no switch for parallel calls.
+    """The request body. Messages of role `system` become the system instruction, and `content` that is text becomes a
+    part. There is no switch for parallel calls.
 
     A choice among some tools is sent as such where a call is required; elsewhere the others are not declared, since
-    older models know no choice among some of them. What `options.extra` holds is added below the same names.
+    older models know no choice among some of them. A call in the history that was left without a response is answered
+    as failed: the API refuses the history otherwise. What `options.extra` holds is added below the same names.
     """
-    body: dict[str, object] = {"contents": [dict(message) for message in messages if message.get("role") != "system"]}
+    said = [_entry(message) for message in messages if message.get("role") != "system"]
+    body: dict[str, object] = {"contents": paired(said)}
     system = [part for message in messages if message.get("role") == "system" for part in _parts(message)]
     if system:
         body["systemInstruction"] = {"parts": system}
@@ -124,6 +128,10 @@ def _picture(image: Image) -> dict[str, object]:
 def _config(choice: Choice, *, only: Sequence[str]) -> dict[str, object]:
     allowed = {"allowedFunctionNames": list(only)} if only and choice is Choice.REQUIRED else {}
     return {"mode": _MODES[choice], **allowed}
+
+
+def _entry(message: Mapping[str, object]) -> dict[str, object]:
+    return dict(message) if "parts" in message else {"role": message.get("role"), "parts": _parts(message)}
 
 
 def _parts(message: Mapping[str, object]) -> list[object]:

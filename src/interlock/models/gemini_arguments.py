@@ -68,6 +68,8 @@ class PartialArguments:
         if not path:
             return False
         text = piece.get("stringValue")
+        if isinstance(text, str) and path in self._going_on and piece.get("willContinue") is True:
+            return self._take_text(path, text)
         taken = self._take_text(path, text) if isinstance(text, str) else self._take_value(path, piece)
         if piece.get("willContinue") is True:
             self._going_on.add(path)

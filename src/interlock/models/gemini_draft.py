@@ -200,20 +200,21 @@ class TurnDraft:
             self._take_call(part, call=call)
             return
         self._parts.append(part)
-        if isinstance(part.get("text"), str):
-            self._take_text(part)
+        piece = part.get("text")
+        if isinstance(piece, str):
+            self._take_text(part, piece=piece)
             return
         for kind in PART_KINDS:
             if isinstance(part.get(kind), dict):
                 self._items.append(kind)
                 self._take_work(kind, mapping(part[kind]))
 
-    def _take_text(self, part: Mapping[str, object]) -> None:
+    def _take_text(self, part: Mapping[str, object], *, piece: str) -> None:
         kind = "thought" if part.get("thought") is True else "text"
-        if self._items[-1:] != [kind]:
+        if not self._items or self._items[-1] != kind:
             self._items.append(kind)
         if kind == "text":
-            self._text.append(text(part["text"]))
+            self._text.append(piece)
 
     def _take_call(self, part: Mapping[str, object], *, call: Mapping[str, object]) -> None:
         before = self._calls[-1] if self._calls and self._calls[-1].going_on else None

@@ -9,17 +9,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Final, NoReturn
+from typing import Final
 
 from interlock.models.gemini_draft import TurnDraft
 from interlock.models.gemini_elements import ElementCutter
 from interlock.models.gemini_metadata import error_sentence, mapping, mappings
+from interlock.models.runs import Joint, Joints
 from interlock.models.sse import BOM, EventCutter, ServerEvent
+from interlock.models.strict import strict_json
 from interlock.models.turn import REASON_CHARACTERS_MAX, Ended, Turn
 
 BODY_BYTES_MAX: Final = 16 * 1024 * 1024
 _TOO_LARGE: Final = f"The response is larger than {BODY_BYTES_MAX} bytes."
 _DONE: Final = "[DONE]"
+_PART: Final = ("candidates", 0, "content", "parts", 0)
+JOINTS: Final = Joints(
+    (
+        Joint((*_PART, "text"), element=_PART),
+        Joint((*_PART, "functionCall", "partialArgs", 0, "stringValue"), element=_PART),
+    ),
+    unread=(("usageMetadata",),),
+)
 _BLANK: Final = b" \t\r\n"
 
 
@@ -28,7 +38,7 @@ def read_response(body: bytes, *, status: int = 200) -> Turn:
     if len(body) > BODY_BYTES_MAX:
         return Turn(text="", calls=(), ended=Ended.ERROR, reason=_TOO_LARGE)
     try:
-        parsed = _strict(body.decode("utf-8-sig"))
+        parsed = strict_json(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         parsed = None
     chunks = _chunks(parsed)
@@ -112,7 +122,7 @@ class StreamReader:
         if self._lead[:1] in {b"[", b"{"}:
             self._elements = ElementCutter()
         elif self._lead:
-            self._events = EventCutter()
+            self._events = EventCutter(JOINTS)
         return self._lead
 
     def _take(self, event: ServerEvent) -> None:
@@ -121,7 +131,7 @@ class StreamReader:
         if event.data.strip() == _DONE:
             self._done = True
             return
-        for chunk in _chunks(_strict(event.data)):
+        for chunk in _chunks(strict_json(event.data)):
             if event.name == "error":
                 self._draft.take_error(chunk if chunk.get("error") else {"error": chunk})
             _take(self._draft, chunk)
@@ -142,22 +152,3 @@ def _refused(body: dict[str, object], *, status: int, raw: bytes) -> Turn:
     reason = f"HTTP {status}: {words}"[:REASON_CHARACTERS_MAX]
     error = json.dumps(body["error"]) if mapping(body.get("error")) else ""
     return Turn(text="", calls=(), ended=Ended.HTTP_ERROR, reason=reason, raw=raw, error=error)
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    if len(members) != len(pairs):
-        raise ValueError("An object has a key twice.")
-    return members
-
-
-def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON.")
-
-
-_DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
-
-
-def _strict(text: str) -> object:
-    parsed: object = _DECODER.decode(text)
-    return parsed

@@ -109,7 +109,7 @@ def assistant_echo(turn: Turn) -> dict[str, object]:
     model made up (OpenAI answers 400); the call's own result says what was wrong.
     """
     message: dict[str, object] = {"role": "assistant", "content": turn.text or None}
-    message |= json.loads(turn.echo)
+    message |= _decoded(turn.echo)
     if any(call.kind is CallKind.LEGACY_FUNCTION for call in turn.calls):
         message["function_call"] = _spelled(turn.calls[0])
     elif turn.calls:
@@ -133,16 +133,17 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
     return [*messages, {"role": "user", "content": pictures}] if pictures else messages
 
 
-def _paired(messages: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
-    sent: list[dict[str, object]] = []
+def _paired(messages: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    sent: list[Mapping[str, object]] = []
     waiting: list[str] = []
     for message in messages:
         if message.get("role") == "tool":
             waiting = [call_id for call_id in waiting if call_id != message.get("tool_call_id")]
         else:
             sent += map(_interrupted, waiting)
-            waiting = [text(call.get("id")) for call in mappings(message.get("tool_calls"))]
-        sent.append(dict(message))
+            calls = message.get("tool_calls")
+            waiting = [text(call.get("id")) for call in mappings(calls)] if calls else []
+        sent.append(message)
     return [*sent, *map(_interrupted, waiting)]
 
 
@@ -151,11 +152,14 @@ def _interrupted(call_id: str) -> dict[str, object]:
 
 
 def _picture_parts(answer: Answer) -> list[dict[str, object]]:
-    pictures: list[dict[str, object]] = [
-        {"type": "image_url", "image_url": {"url": image.link}} for image in answer.images
+    shown: list[dict[str, object]] = [
+        {"type": "image_url", "image_url": {"url": image.link}}
+        if image.media_type.startswith("image/")
+        else {"type": "text", "text": f"[{image.media_type} left out]"}
+        for image in answer.images
     ]
     caption: dict[str, object] = {"type": "text", "text": f"Returned by {answer.call.name} ({answer.call.reply_id}):"}
-    return [caption, *pictures] if pictures else []
+    return [caption, *shown] if shown else []
 
 
 def _choice(choice: Choice, *, only: Sequence[str]) -> object:
@@ -168,11 +172,16 @@ def _choice(choice: Choice, *, only: Sequence[str]) -> object:
 
 
 def _echo_of_call(call: Proposed) -> dict[str, object]:
-    extra: dict[str, object] = json.loads(call.echo)
+    extra = _decoded(call.echo)
     if call.kind is CallKind.CUSTOM:
         spelled: dict[str, object] = {"name": _name(call), "input": call.arguments_raw}
         return {"id": call.reply_id, "type": "custom", "custom": spelled} | extra
     return {"id": call.reply_id, "type": "function", "function": _spelled(call)} | extra
+
+
+def _decoded(echo: str) -> dict[str, object]:
+    found: dict[str, object] = {} if echo == "{}" else json.loads(echo)
+    return found
 
 
 def _spelled(call: Proposed) -> dict[str, object]:

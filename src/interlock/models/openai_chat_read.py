@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from interlock.models.openai_chat_draft import TurnDraft
 from interlock.models.openai_read import EventReader, read_body
+from interlock.models.runs import Joint, Joints
 from interlock.models.turn import Turn
+
+_DELTA: Final = ("choices", 0, "delta")
+JOINTS: Final = Joints(
+    (
+        Joint((*_DELTA, "content")),
+        Joint((*_DELTA, "tool_calls", 0, "function", "arguments")),
+        Joint((*_DELTA, "reasoning_content")),
+        Joint((*_DELTA, "reasoning")),
+    ),
+    unread=(("created",), ("obfuscation",), ("usage",)),
+)
 
 
 class StreamReader(EventReader):
     """Reads one stream of status 200."""
 
     def __init__(self) -> None:
-        super().__init__(TurnDraft())
+        super().__init__(TurnDraft(), joints=JOINTS)
 
 
 def read_response(body: bytes, *, status: int = 200) -> Turn:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Protocol
 
+from interlock.models.runs import Joints
 from interlock.models.sse import EventCutter, ServerEvent
 from interlock.models.strict import (
     BODY_BYTES_MAX,
@@ -67,9 +68,9 @@ def read_body(body: bytes, *, status: int, draft: Draft) -> Turn:
 class EventReader:
     """Takes the bytes of one stream as they arrive; `end()` judges the turn, whether the stream was whole or not."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: Draft, *, joints: Joints) -> None:
         self._draft = draft
-        self._cutter = EventCutter()
+        self._cutter = EventCutter(joints)
         self._raw = bytearray()
         self._has_events = False
 

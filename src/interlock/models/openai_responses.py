@@ -9,12 +9,13 @@ to, or the server answers 400), or `previous_response_id` is set in `Options.ext
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
 from interlock.models.names import WireNames
+from interlock.models.openai_responses_items import Item, calls_of
 from interlock.models.openai_responses_read import StreamReader, read_response, read_stream
 from interlock.models.pairing import INTERRUPTED
 from interlock.models.strict import is_object, mapping, mappings, strict_json, text
@@ -43,10 +44,7 @@ __all__ = [
 
 TOOLS_MAX: Final = 128
 NAME_CHARACTERS_MAX: Final = 64
-OUTPUT_KINDS: Final[Mapping[str, str]] = {
-    "function_call": "function_call_output",
-    "custom_tool_call": "custom_tool_call_output",
-}
+_DOCUMENTS: Final = frozenset({"application/pdf"})
 APPROVED: Final = "approved"
 """The text of the result that lets a hosted MCP server's call run. Any other text denies it and says why."""
 
@@ -127,28 +125,40 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
     """The results of all calls of a turn. The dialect has an error flag for patches and exits only: the text says it.
 
     A `tool_search` is answered by JSON text of a list of declarations. An approval request of a hosted MCP server is
-    granted by the text `approved` alone, and only where the answer is not `failed`.
+    granted by the text `approved` alone, and only where the answer is not `failed`. What a provider warns of before a
+    movement on a screen is acknowledged where that was done.
     """
     return [_result(answer) for answer in answers]
 
 
 def _paired(items: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
-    answered = {text(item.get("call_id")) for item in items if text(item.get("type")).endswith("_output")}
+    answered = {label for item in items for label in _answers_to(item)}
     sent: list[dict[str, object]] = []
     waiting: list[dict[str, object]] = []
     for item in map(dict, items):
         if item.get("role") == "user":
             sent, waiting = sent + waiting, []
         sent.append(item)
-        if text(item.get("type")) in OUTPUT_KINDS and text(item.get("call_id")) not in answered:
-            waiting.append(_interrupted(item))
+        waiting += [_interrupted(call) for call in calls_of([Item(item)]) if _may_lack(call, answered)]
     return sent + waiting
 
 
-def _interrupted(call: Mapping[str, object]) -> dict[str, object]:
-    caller = {"caller": call["caller"]} if call.get("caller") else {}
-    kind = OUTPUT_KINDS[text(call.get("type"))]
-    return {"type": kind, "call_id": call.get("call_id"), "output": INTERRUPTED} | caller
+def _answers_to(item: Mapping[str, object]) -> Iterator[str]:
+    """The labels of the calls that an item of the history answers."""
+    kind = text(item.get("type"))
+    if kind.endswith("_output"):
+        yield text(item.get("id" if kind == "local_shell_call_output" else "call_id"))
+    elif kind == "mcp_approval_response":
+        yield text(item.get("approval_request_id"))
+
+
+def _may_lack(call: Proposed, answered: Collection[str]) -> bool:
+    """A picture of a screen cannot be made up."""
+    return bool(call.wire_id) and call.wire_id not in answered and call.kind is not CallKind.COMPUTER
+
+
+def _interrupted(call: Proposed) -> dict[str, object]:
+    return _result(Answer(call, "[]" if call.kind is CallKind.TOOL_SEARCH else INTERRUPTED, failed=True))
 
 
 def _result(answer: Answer) -> dict[str, object]:
@@ -167,10 +177,7 @@ def _result(answer: Answer) -> dict[str, object]:
         case CallKind.LOCAL_SHELL:
             return {"type": "local_shell_call_output", "id": call.reply_id, "output": answer.text}
         case CallKind.COMPUTER:
-            shot = answer.images[0].link if answer.images else ""
-            return _output("computer_call_output", call) | {
-                "output": {"type": "computer_screenshot", "image_url": shot}
-            }
+            return _output("computer_call_output", call) | _screen(answer)
         case CallKind.CUSTOM:
             return _output("custom_tool_call_output", call) | {"output": _content(answer)}
         case _:
@@ -186,7 +193,17 @@ def _content(answer: Answer) -> object:
     if not answer.images:
         return answer.text
     words = [{"type": "input_text", "text": answer.text}] if answer.text else []
-    return [*words, *({"type": "input_image", "image_url": image.link} for image in answer.images)]
+    return [*words, *map(_media, answer.images)]
+
+
+def _media(image: Image) -> dict[str, object]:
+    """A picture, or a document whose bytes are at hand. Of anything else the model is told: the API refuses it."""
+    if image.media_type.startswith("image/"):
+        return {"type": "input_image", "image_url": image.link}
+    if image.media_type in _DOCUMENTS:
+        where = {"file_url": image.url} if image.url else {"filename": "result.pdf", "file_data": image.link}
+        return {"type": "input_file", **where}
+    return {"type": "input_text", "text": f"[{image.media_type} left out]"}
 
 
 def _approval(answer: Answer) -> dict[str, object]:
@@ -194,6 +211,14 @@ def _approval(answer: Answer) -> dict[str, object]:
     reason: dict[str, object] = {} if approved else {"reason": answer.text}
     response = {"type": "mcp_approval_response", "approval_request_id": answer.call.reply_id, "approve": approved}
     return response | reason
+
+
+def _screen(answer: Answer) -> dict[str, object]:
+    """A picture of the screen. What the provider warned of counts as seen only where the call was let run."""
+    shot = answer.images[0].link if answer.images else ""
+    shown: dict[str, object] = {"output": {"type": "computer_screenshot", "image_url": shot}}
+    checks = mapping(json.loads(answer.call.echo)).get("checks")
+    return shown | ({"acknowledged_safety_checks": checks} if checks and not answer.failed else {})
 
 
 def _shell(answer: Answer) -> dict[str, object]:

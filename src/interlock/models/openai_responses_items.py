@@ -114,13 +114,18 @@ def _call(item: Item, *, at: int, position: int, reply_id: str) -> Proposed:
         name=text(item.value.get("name")) or spelling.name,
         arguments_raw=_arguments(item),
         kind=spelling.kind,
-        echo=json.dumps({"item": at}),
+        echo=json.dumps({"item": at} | _warnings(item)),
         closed=item.is_whole,
         item_id=text(item.value.get("id")),
         namespace=text(item.value.get("namespace")),
         server=text(item.value.get("server_label")),
         caller=json.dumps(caller) if isinstance(caller, dict) else "",
     )
+
+
+def _warnings(item: Item) -> dict[str, object]:
+    checks = mappings(item.value.get("pending_safety_checks")) if item.kind == "computer_call" else []
+    return {"checks": checks} if checks else {}
 
 
 def _provider_call(item: Item) -> ProviderCall:
@@ -138,10 +143,17 @@ def _provider_call(item: Item) -> ProviderCall:
 
 
 def _arguments(item: Item) -> str:
-    actions = item.value.get("actions")
-    if item.kind == "computer_call" and item.value.get("action") is None and actions is not None:
-        return json.dumps({"actions": actions})
+    if item.kind == "computer_call":
+        return _movements(item)
     return item.joined(SPELLINGS[item.kind].arguments)
+
+
+def _movements(item: Item) -> str:
+    """What is done to the screen, with what the provider warns of: whoever lets it run acknowledges that."""
+    action, actions = item.value.get("action"), item.value.get("actions")
+    checks = mappings(item.value.get("pending_safety_checks"))
+    moved = action if action is not None or actions is None else {"actions": actions}
+    return raw_text({**moved, "pending_safety_checks": checks} if isinstance(moved, dict) and checks else moved)
 
 
 def _wire_id(item: Item) -> str:

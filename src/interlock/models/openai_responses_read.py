@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from interlock.models.openai_read import EventReader, read_body
 from interlock.models.openai_responses_draft import ResponseDraft
+from interlock.models.runs import Joint, Joints
 from interlock.models.turn import Turn
+
+JOINTS: Final = Joints((Joint(("delta",)),), unread=(("sequence_number",), ("obfuscation",)))
 
 
 class StreamReader(EventReader):
     """Reads one stream of status 200."""
 
     def __init__(self) -> None:
-        super().__init__(ResponseDraft())
+        super().__init__(ResponseDraft(), joints=JOINTS)
 
 
 def read_response(body: bytes, *, status: int = 200) -> Turn:

@@ -46,11 +46,9 @@ def paired(messages: Sequence[Mapping[str, object]], *, pairs: Pairs) -> list[En
 
 
 def split_system(messages: Sequence[Mapping[str, object]]) -> tuple[list[object], list[Entry]]:
-    """What the leading messages of the role `system` say, and the messages after them."""
-    start = 0
-    while start < len(messages) and messages[start].get("role") == "system":
-        start += 1
-    return [message.get("content") for message in messages[:start]], [dict(message) for message in messages[start:]]
+    """What the messages of the role `system` say, wherever they stand, and the other messages."""
+    said = [message.get("content") for message in messages if message.get("role") == "system"]
+    return said, [dict(message) for message in messages if message.get("role") != "system"]
 
 
 def merged(messages: Sequence[Mapping[str, object]], *, pairs: Pairs) -> list[Entry]:

@@ -7,10 +7,13 @@ Source: WHATWG HTML, "Server-sent events". One difference: an event that the str
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from interlock.core.frozen import frozen, maker
+from interlock.models.runs import Joints, Runs
 
 BOM = b"\xef\xbb\xbf"
+NO_JOINTS: Final = Joints()
 
 
 @frozen
@@ -28,14 +31,16 @@ class EventCutter:
     """Holds the bytes of an unfinished line and the fields of an unfinished event.
 
     The caller bounds how many bytes it feeds; nothing here grows beyond them. All lines that are whole are decoded at
-    once, and no byte is looked at twice for the end of its line, however small the pieces are.
+    once, and no byte is looked at twice for the end of its line, however small the pieces are. Neighbouring events that
+    differ in a piece of text alone come as one, where `joints` says that this is the same.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, joints: Joints = NO_JOINTS) -> None:
         self._pending = bytearray()
         self._started = False
         self._name = ""
         self._data: list[str] = []
+        self._runs = Runs(joints)
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
         """The events that this chunk completes. Raises UnicodeDecodeError: bytes that are no UTF-8 are no guesswork."""
@@ -47,10 +52,7 @@ class EventCutter:
         if end:
             block = bytes(self._pending[:end])
             del self._pending[:end]
-            for line in _lines(block):
-                event = self._take(line)
-                if event is not None:
-                    yield event
+            yield from self._cut(block)
 
     def end(self) -> Iterator[ServerEvent]:
         """The event that the stream ended inside of, if there is one."""
@@ -75,6 +77,39 @@ class EventCutter:
         stop = len(self._pending) - self._pending.endswith(b"\r")
         return max(self._pending.rfind(b"\n", start, stop), self._pending.rfind(b"\r", start, stop)) + 1
 
+    def _cut(self, block: bytes) -> Iterator[ServerEvent]:
+        """The events of a block that ends where a line does. Those before bytes that are no UTF-8 still come."""
+        try:
+            lines = block.decode("utf-8")
+        except UnicodeDecodeError:
+            yield from self._cut_bytes(block)
+            return
+        if "\r" in lines:
+            lines = lines.replace("\r\n", "\n").replace("\r", "\n")
+        at = 0
+        while at < len(lines):
+            begins = self._runs.patterns and not self._data and not self._name
+            event, at = (begins and self._runs.joined(lines, at)) or self._next(lines, at)
+            for line in event.split("\n"):
+                if (taken := self._take(line)) is not None:
+                    yield taken
+
+    def _cut_bytes(self, block: bytes) -> Iterator[ServerEvent]:
+        for line in block.replace(b"\r\n", b"\n").replace(b"\r", b"\n").removesuffix(b"\n").split(b"\n"):
+            if (taken := self._take(line.decode("utf-8"))) is not None:
+                yield taken
+
+    def _next(self, lines: str, at: int) -> tuple[str, int]:
+        """The lines up to the next blank one, that one included, and where the next event begins."""
+        if lines.startswith("\n", at):
+            return "", at + 1
+        end = lines.find("\n\n", at) + 2
+        if end < 2:
+            return lines[at:-1], len(lines)
+        if not self._data and not self._name:
+            self._runs.saw(lines, at=at, end=end)
+        return lines[at : end - 1], end
+
     def _take(self, line: str) -> ServerEvent | None:
         """Read one line. A blank one hands out the event before it."""
         if line.startswith("data:"):
@@ -93,16 +128,3 @@ class EventCutter:
             self._data.append(value)
         elif field == "event":
             self._name = value.removeprefix(" ")
-
-
-def _lines(block: bytes) -> Iterator[str]:
-    """The lines of a block that ends where a line does. Those before bytes that are no UTF-8 are still handed out."""
-    try:
-        decoded = block.decode("utf-8")
-    except UnicodeDecodeError:
-        whole = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        yield from (line.decode("utf-8") for line in whole.removesuffix(b"\n").split(b"\n"))
-        return
-    if "\r" in decoded:
-        decoded = decoded.replace("\r\n", "\n").replace("\r", "\n")
-    yield from decoded.removesuffix("\n").split("\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Protocol
 
-from interlock.core.budget import NOTHING, Amounts, Reservation, ScopeKey, Usage
+from interlock.core.budget import NOTHING, Amounts, Counted, Reservation, ScopeKey
 from interlock.core.chain import Receipt
 from interlock.core.decision import Prior
 from interlock.core.effect import CallEvent
@@ -32,7 +32,7 @@ class Seen:
 
     prior: Prior | None
     run: RunFacts | None
-    usage: tuple[Usage, ...]
+    usage: tuple[Counted, ...]
 
 
 @frozen

@@ -59,7 +59,7 @@ def _encoded(value: object) -> bytes:
         data = orjson.dumps(value, default=_foreign)
     except orjson.JSONEncodeError:
         return _exact(value)
-    return fitted(data) if value is None or b"null" not in data or _is_finite(value) else _exact(value)
+    return fitted(data) if value is None or data.find(b"null") < 0 or _is_finite(value) else _exact(value)
 
 
 def _is_finite(value: object) -> bool:

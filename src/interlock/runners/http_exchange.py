@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import logging
 import ssl
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from urllib.parse import urljoin
 
 import certifi
@@ -48,8 +48,28 @@ class _Quiet(logging.Filter):
         return not _QUIET.get()
 
 
-for _name in ("httpcore.connection", "httpcore.http11"):
-    logging.getLogger(_name).addFilter(_Quiet())
+def quieten(*names: str) -> None:
+    """Have these loggers say nothing `quietly`."""
+    for name in names:
+        logging.getLogger(name).addFilter(_Quiet())
+
+
+quieten("httpcore.connection", "httpcore.http11")
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """What httpcore logs within is dropped."""
+    before = _QUIET.set(True)
+    try:
+        yield
+    finally:
+        _QUIET.reset(before)
+
+
+def set_quiet() -> None:
+    """From here on, for as long as this task lives."""
+    _QUIET.set(True)
 
 
 class Exchanges:
@@ -60,17 +80,14 @@ class Exchanges:
     """
 
     def __init__(self, network: httpcore.AsyncNetworkBackend, *, tls: ssl.SSLContext | None = None) -> None:
-        tls = tls or _system_tls()
-        self._kept = _pool(network, tls, kept=CONNECTIONS_MAX)
-        self._fresh = _pool(network, tls, kept=0)
+        tls = tls or system_tls()
+        self._kept = pool_of(network, tls, kept=CONNECTIONS_MAX)
+        self._fresh = pool_of(network, tls, kept=0)
 
     async def send(self, request: Request, *, terms: Terms, progress: Progress) -> Answer | NoAnswer:
         """The answer to it, or to where it was redirected. Total but for cancellation."""
-        _QUIET.set(True)
-        try:
+        with quietly():
             return await self._followed(request, terms=terms, progress=progress)
-        finally:
-            _QUIET.set(False)
 
     async def close(self) -> None:
         """Close every connection."""
@@ -96,10 +113,8 @@ class Exchanges:
         except EgressRefused:
             return NoAnswer("its host has an address that egress_allow does not list", passes=False)
         except httpcore.ConnectError as fault:
-            is_forged = _is_forged(fault)
-            return NoAnswer(
-                "its certificate is not valid" if is_forged else "it cannot be reached", passes=not is_forged
-            )
+            forged = is_forged(fault)
+            return NoAnswer("its certificate is not valid" if forged else "it cannot be reached", passes=not forged)
         except (httpcore.TimeoutException, TimeoutError):
             return NoAnswer("it did not answer in time")
         except httpcore.LocalProtocolError:
@@ -160,7 +175,7 @@ def redirected(request: Request, location: str) -> Request | NoAnswer:
     return Request(request.method, url.origin, target, headers)
 
 
-def _is_forged(fault: BaseException | None) -> bool:
+def is_forged(fault: BaseException | None) -> bool:
     """Whether the server is not who it says; libraries wrap that more than once."""
     while fault is not None and not isinstance(fault, ssl.SSLCertVerificationError):
         fault = fault.__cause__ or fault.__context__
@@ -226,7 +241,8 @@ def _url(request: Request) -> httpcore.URL:
     )
 
 
-def _pool(network: httpcore.AsyncNetworkBackend, tls: ssl.SSLContext, *, kept: int) -> httpcore.AsyncConnectionPool:
+def pool_of(network: httpcore.AsyncNetworkBackend, tls: ssl.SSLContext, *, kept: int) -> httpcore.AsyncConnectionPool:
+    """Connections through this network, of which so many are kept alive."""
     return httpcore.AsyncConnectionPool(
         ssl_context=tls,
         max_connections=CONNECTIONS_MAX,
@@ -236,8 +252,9 @@ def _pool(network: httpcore.AsyncNetworkBackend, tls: ssl.SSLContext, *, kept: i
     )
 
 
-def _system_tls() -> ssl.SSLContext:
-    """Certificates that the system trusts, and those of Mozilla where it has none."""
+@cache
+def system_tls() -> ssl.SSLContext:
+    """Certificates that the system trusts, and those of Mozilla where it has none. To make it takes 20 ms: one is."""
     context = ssl.create_default_context()
     with suppress(OSError):
         context.load_verify_locations(certifi.where())

@@ -6,14 +6,12 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping
 
-from interlock.core.canonical import decode
+from interlock.core.canonical import decode, is_flat
 from interlock.core.errors import SpecInvalid
 from interlock.core.frozen import frozen
 from interlock.core.functions import Context
 from interlock.core.operation import Operation
 from interlock.ports import Invocation
-
-_UNCHANGEABLE = frozenset({str, int, bool, type(None)})
 
 
 class Misfit(Exception):
@@ -101,7 +99,7 @@ def context(invocation: Invocation) -> Context:
 def _fresh(operation: Operation) -> dict[str, object]:
     """Arguments that a function may change as it likes: decoded anew where a copy would share an object or a list."""
     values = operation.values
-    if _UNCHANGEABLE.issuperset(map(type, values.values())):
+    if is_flat(values):
         return {**values}
     decoded = decode(operation.arguments)
     return dict(decoded) if isinstance(decoded, dict) else {}

@@ -6,7 +6,7 @@ guarded in the store, so of two that race one wins.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 
 from interlock.core.approval import (
@@ -37,6 +37,9 @@ from interlock.runtime.world import World
 MISSING = Deny(Code.APPROVAL_MISMATCH, "There is no such approval.")
 TRIES = 5
 
+Decided = Callable[[str, str], Awaitable[None]]
+"""Told tenant and run of an approval that waits no more."""
+
 ENDED: Mapping[ApprovalState, Code] = {
     ApprovalState.GRANTED: Code.APPROVAL_MISMATCH,
     ApprovalState.USED: Code.APPROVAL_MISMATCH,
@@ -60,6 +63,11 @@ class ApprovalDesk:
         self._sight = sight
         self._world = world
         self._records = records
+        self._then: Decided | None = None
+
+    def and_then(self, then: Decided) -> None:
+        """Have something go on at once that waits for decisions; it finds them by itself too, a little later."""
+        self._then = then
 
     async def list(self, *, by: Principal, state: ApprovalState | None = None) -> tuple[Approval, ...]:
         """The approvals that `by` may see, oldest first; those whose time has passed are expired first."""
@@ -193,7 +201,7 @@ class ApprovalDesk:
         record |= {"approve": vote.approve, "state": state.value, "roles": sorted(by.groups)}
         written = self._records.act(EventKind.APPROVAL_VOTED, by.tenant, record, kept=approval.summary.encode())
         receipt = await self._world.approvals.change(ApprovalChange(approval, changed, written))
-        return None if receipt is None else changed
+        return None if receipt is None else await self._told(changed)
 
     async def _step(
         self, approval: Approval, event: ApprovalEvent, kind: EventKind, *, by: Principal, note: str
@@ -204,7 +212,15 @@ class ApprovalDesk:
         changed = replace(approval, state=state)
         written = self._records.act(kind, by.tenant, {**self._record(approval, by, note=note), "state": state.value})
         receipt = await self._world.approvals.change(ApprovalChange(approval, changed, written))
-        return Deny(Code.CONTENDED, "It was decided at the same time; look again.") if receipt is None else changed
+        if receipt is None:
+            return Deny(Code.CONTENDED, "It was decided at the same time; look again.")
+        return await self._told(changed)
+
+    async def _told(self, changed: Approval) -> Approval:
+        """The approval, once what waits for it was told."""
+        if self._then is not None and changed.run is not None and changed.state is not ApprovalState.PENDING:
+            await self._then(changed.tenant, changed.run)
+        return changed
 
     async def _expire(self, approval: Approval) -> Approval:
         """The approval as it is now: expired, on record, where its time has passed."""

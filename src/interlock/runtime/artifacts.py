@@ -11,15 +11,17 @@ from interlock.core.outcome import Outcome, Partial, Succeeded, Whole
 from interlock.core.stored import seal
 from interlock.runtime.world import World
 
+_EXECUTED = (Succeeded, Partial)  # every call asks, and a union would be made each time
+
 MASKED_TIMES = 8
 """How many times as long as it was a result may be once it is redacted, at most."""
 
 
 def may_be_kept(operation: Operation, outcome: Outcome) -> bool:
     """Whether settling may take more than one write: then it must not end with who waits for it, half done."""
-    if not isinstance(outcome, Succeeded | Partial):
+    if not isinstance(outcome, _EXECUTED):
         return False
-    return outcome.produced.whole is not None or len(outcome.data) * MASKED_TIMES > operation.spec.output_bytes_max
+    return outcome.produced.whole is not None or len(outcome.data) * MASKED_TIMES > operation.tool.spec.output_bytes_max
 
 
 async def kept_whole(world: World, operation: Operation, seen: Observation, *, whole: Whole) -> Observation:

@@ -49,7 +49,8 @@ async def attempt_all(
     `Unknown` unless the contract says otherwise. `tail` is there where work goes on that could not be stopped: its
     locks stay held until then. A cancellation gets out; `tail_of` tells whether work goes on behind it.
     """
-    spec = invocation.operation.tool.spec
+    operation = invocation.operation
+    spec = operation.tool.spec
     refused = _refused(invocation, clock=clock, health=health)
     if refused is None and spec.precondition:
         refused = await _unmet(invocation, runner=runner, clock=clock)
@@ -62,7 +63,17 @@ async def attempt_all(
     while True:
         number = before.attempts + 1
         until_s = min(invocation.deadline_s, clock.monotonic_s() + spec.timeout_ms / 1_000)
-        done = await bounded(runner.run(_numbered(invocation, number, until_s=until_s)), until_s=until_s)
+        numbered = make_invocation(
+            operation,
+            invocation.operation_id,
+            invocation.key,
+            invocation.fence,
+            until_s,
+            invocation.secrets,
+            number,
+            invocation.open_items,
+        )
+        done = await bounded(runner.run(numbered), until_s=until_s)
         attempt = done if isinstance(done, Attempt) else _timed_out(done)
         failed = attempt.outcome
         health.report(spec, outcome=failed)
@@ -126,20 +137,6 @@ async def _moved_on(invocation: Invocation, *, runner: Runner, clock: Clock) -> 
         says = f"Its resource is at version {now or 'none'} by now; look at it again."
         return Failed(Code.PRECONDITION_FAILED, says, nothing_happened=True)
     return None
-
-
-def _numbered(invocation: Invocation, number: int, *, until_s: float) -> Invocation:
-    """One attempt of it, until then."""
-    return make_invocation(
-        invocation.operation,
-        invocation.operation_id,
-        invocation.key,
-        invocation.fence,
-        until_s,
-        invocation.secrets,
-        number,
-        invocation.open_items,
-    )
 
 
 def _timed_out(overdue: Overdue[Attempt]) -> Attempt:

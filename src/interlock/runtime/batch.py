@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import field, replace
 
 from interlock.core.admission import admit
 from interlock.core.batch import FREE, Member, Place, member, no_operation, places
 from interlock.core.call import Caller, ToolCall
-from interlock.core.catalogue import Catalogue
+from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.decision import Deny, propose
 from interlock.core.frozen import frozen
 from interlock.core.observation import Observation, Status
@@ -17,6 +18,25 @@ from interlock.core.view import View
 from interlock.runtime.gate import Gate
 
 SUCCEEDED = (Status.OK, Status.PARTIAL)
+
+Tell = Callable[[int, Observation], None]
+"""Told what came of each call as soon as it has ended, by its place among those proposed."""
+
+
+@frozen
+class Turn:
+    """What a driver of runs knows of the calls of one turn, beside the calls.
+
+    `pins` are the digests of the specs that names mean. `known` is what came of calls of the turn before, by place:
+    they are not proposed again. `tell` hears of each call as it ends.
+    """
+
+    pins: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[int, Observation] = field(default_factory=dict)
+    tell: Tell | None = None
+
+
+NOTHING_KNOWN = Turn()
 
 
 @frozen
@@ -29,18 +49,25 @@ class Placed:
     index: int
 
 
-async def call_many(gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, view: View) -> tuple[Observation, ...]:
+async def call_many(
+    gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, view: View, turn: Turn = NOTHING_KNOWN
+) -> tuple[Observation, ...]:
     """One observation for each call, in proposed order. A fault of the store is raised once every call has ended.
 
     The position of a call in its turn is its place in `calls`, so two equal calls of one turn are two effects.
     """
     callers = [caller.at(caller.position + index) for index in range(len(calls))]
+    if turn.pins:
+        callers = [replace(each, pin=turn.pins.get(call.name)) for call, each in zip(calls, callers, strict=True)]
     parts = zip(calls, callers, _places(calls, callers, catalogue=view.catalogue), range(len(calls)), strict=True)
     placed = [Placed(*part) for part in parts]
     proposed: set[int] = set()
     tasks: list[asyncio.Task[Observation]] = []
     for each in placed:
-        tasks.append(asyncio.create_task(_in_its_place(gate, each, tasks[:], proposed=proposed)))
+        work = _in_its_place(gate, each, tasks[:], proposed=proposed)
+        if turn is not NOTHING_KNOWN:
+            work = _told(work, each.index, turn=turn, proposed=proposed)
+        tasks.append(asyncio.create_task(work))
     try:
         await asyncio.wait(tasks) if tasks else None
     except asyncio.CancelledError:
@@ -50,6 +77,21 @@ async def call_many(gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, vi
                 gate.forsake(each.call, each.caller)
         raise
     return tuple([task.result() for task in tasks])
+
+
+async def _told(
+    work: Coroutine[object, object, Observation], index: int, *, turn: Turn, proposed: set[int]
+) -> Observation:
+    """What came of one call, told at once; what is known already is not done again."""
+    known = turn.known.get(index)
+    if known is not None:
+        work.close()
+        proposed.add(index)
+        return known
+    seen = await work
+    if turn.tell is not None:
+        turn.tell(index, seen)
+    return seen
 
 
 async def _in_its_place(
@@ -76,10 +118,17 @@ def _succeeded(task: asyncio.Task[Observation]) -> bool:
 
 def _places(calls: Sequence[ToolCall], callers: Sequence[Caller], *, catalogue: Catalogue) -> Sequence[Place]:
     """Where each call stands. Calls that only read, and depend on no other, are free; they need not be frozen twice."""
-    tools = [catalogue.find(each.principal.tenant, call.name) for call, each in zip(calls, callers, strict=True)]
+    tools = [_tool(call, each, catalogue) for call, each in zip(calls, callers, strict=True)]
     if not any(tool is not None and (tool.spec.effect.is_effect or tool.spec.depends_on) for tool in tools):
         return [FREE] * len(calls)
     return places([_member(call, each, catalogue) for call, each in zip(calls, callers, strict=True)])
+
+
+def _tool(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | None:
+    tenant = caller.principal.tenant
+    if caller.pin is None:
+        return catalogue.find(tenant, call.name)
+    return catalogue.pinned(tenant, call.name, digest=caller.pin)
 
 
 def _member(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Member:

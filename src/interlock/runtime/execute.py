@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Protocol
 
 from interlock.core.batch import lock_names
 from interlock.core.catalogue import CLOSED
 from interlock.core.errors import RedactionInvalid
-from interlock.core.frozen import maker
+from interlock.core.frozen import maker, slotted
 from interlock.core.observation import from_bytes
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Succeeded
@@ -24,7 +24,7 @@ from interlock.runtime.attempts import attempt_all, tail_of
 from interlock.runtime.bounded import Overdue, bounded
 from interlock.runtime.faults import report
 from interlock.runtime.health import Health
-from interlock.runtime.leased import Leased, not_held
+from interlock.runtime.leased import Leased, not_held, outlasts_s
 from interlock.runtime.locks import Held, Locks
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
@@ -42,7 +42,7 @@ class Late(Protocol):
     async def __call__(self, operation: Operation, claim: Claim, outcome: Outcome, *, redactor: Redactor) -> None: ...
 
 
-@dataclass(slots=True)
+@slotted
 class Flight:
     """One execution on its way. `dispatched` turns true just before the tool's code may run, and stays so.
 
@@ -119,7 +119,8 @@ class Executor:
         try:
             runner, lease = self._world.runners[invocation.operation.tool.spec.handler.kind], self._world.lease
             if lease is not None:
-                refused = await not_held(lease, claim, seconds=self._longest_s(invocation))
+                seconds = outlasts_s(invocation, self._longest_s(invocation))
+                refused = await not_held(lease, claim, seconds=seconds)
                 if refused is not None:
                     return refused
                 runner = Leased(runner, lease=lease, claim=claim, clock=self._world.clock)

@@ -17,7 +17,7 @@ from typing import TypeVar, assert_never
 
 from interlock.core.admission import admit
 from interlock.core.approval import Approval
-from interlock.core.budget import NOTHING, Amounts
+from interlock.core.budget import Amounts
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose, refusal_of
@@ -44,13 +44,15 @@ from interlock.runtime.proposal import Again, Claimed, Found, Proposal
 from interlock.runtime.queues import CLOSING, Queues
 from interlock.runtime.records import Records
 from interlock.runtime.settling import Settler
+from interlock.runtime.unreported import unreported
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
 
 log = logging.getLogger("interlock.gate")
 
-make_caller, make_proposal, make_claim = maker(Caller), maker(Proposal), maker(Claim)
+make_caller, make_proposal = maker(Caller), maker(Proposal)
+make_claimed, make_flight = maker(Claimed), maker(Flight)
 
 T = TypeVar("T")
 
@@ -76,9 +78,9 @@ class Gate:
         self._executor = Executor(world, records.redactor, views=views, late=self._note_late)
         self._ends = Ends(world, settings, views=views, records=records, limits=self._looker.limits)
         self._queues = Queues(world.clock, world.entropy, waiting_max=settings.waiting_max)
-        self._settler = Settler(world, records, queues=self._queues)
         self._cache = ReadCache(world, settings, fetch=self._executor.credentials, views=views)
         self._ongoing = Ongoing()
+        self._settler = Settler(world, records, queues=self._queues, ongoing=self._ongoing)
         self._look_again: LookAgain | None = None
         self._is_closing = False
         self._owned: set[asyncio.Task[object]] = set()
@@ -93,17 +95,14 @@ class Gate:
         key: str | None = None,
     ) -> Observation:
         """Propose one call for `principal`; a refusal is an observation too. Raises only for faults of the store."""
-        return await self.propose(call, make_caller(principal, run=run, task=task, key=key))
+        return await self._walk(self._proposal(call, make_caller(principal, run, task, key)))
 
     async def propose(self, call: ToolCall, caller: Caller, *, replaces: Approval | None = None) -> Observation:
         """The same, for a caller of whom more is known: its place in a run, its door, its deadline.
 
         `replaces` is an approval whose arguments an approver, now one of its requesters, edited into this call's.
         """
-        call, caller, deny = admit(call, caller)
-        operation = partial(propose, call, caller) if deny is None else partial(_denied, deny)
-        deadline_s = self._deadline_s(caller)
-        return await self._walk(make_proposal(call, caller, operation, deadline_s, replaces=replaces))
+        return await self._walk(self._proposal(call, caller, replaces))
 
     async def resume(
         self, call: ToolCall, caller: Caller, operation: Callable[[Catalogue], Operation | Deny], *, approval: Approval
@@ -144,9 +143,8 @@ class Gate:
         self._look_again = look_again
 
     def unreported(self, call: StoredOperation) -> Amounts:
-        """What a call is charged of whose cost nobody tells: its tool's declared maximum, never zero."""
-        tool = self._views.current.catalogue.find(call.tenant, call.tool)
-        return NOTHING if tool is None else Amounts(cost_micros=tool.spec.cost.max_micros)
+        """What a call is charged of whose cost nobody tells: the most that was declared for it, never zero."""
+        return unreported(call, self._views.current.catalogue)
 
     async def see_through(self, work: Coroutine[object, object, T]) -> T:
         """Carry out whole what must not end half done, even where who waits for it is cancelled."""
@@ -160,6 +158,11 @@ class Gate:
         await self._executor.close()
         while self._owned:
             await asyncio.wait(self._owned)
+
+    def _proposal(self, call: ToolCall, caller: Caller, replaces: Approval | None = None) -> Proposal:
+        call, caller, deny = admit(call, caller)
+        operation = partial(propose, call, caller) if deny is None else partial(_denied, deny)
+        return make_proposal(call, caller, operation, self._deadline_s(caller), None, None, replaces)
 
     # --- the walk -----------------------------------------------------------------------------------------------------
 
@@ -243,20 +246,19 @@ class Gate:
             await self._before(proposal, asyncio.sleep(0))  # whoever proposes on and on must let the others end
             return await self._ends.refuse(proposal, replace(CLOSING, operation=operation, tool=operation.tool))
         operation_id = allow.continues or proposal.stored or self._world.new_id()
-        claim = make_claim(operation_id, operation.caller.principal.tenant, 0)
         told, started_s = self._records.proposed(operation, allow.verdict), self._world.clock.monotonic_s()
-        claimed = Claimed(operation, allow, told, claim, started_s, proposal.deadline_s, facts.reservations)
+        claimed = make_claimed(operation_id, operation, allow, told, started_s, proposal.deadline_s, facts.reservations)
         spec = operation.tool.spec
         fused = not spec.effect.is_effect and not spec.external and allow.grant is None
         event = None if fused else self._records.claimed(told, allow, operation_id)
-        claiming = self._world.calls.claim(intent_of(operation, facts, allow, claim=claim, event=event))
+        claiming = self._world.calls.claim(intent_of(operation, facts, allow, operation_id=operation_id, event=event))
         self._ongoing.begin(operation_id)
         is_new = operation_id not in (allow.continues, proposal.stored)
         try:
             taken = await (claiming if is_new else self._despite_cancellation(claiming, claimed, proposal))
         except asyncio.CancelledError:
             if is_new:
-                self._own(self._let_go(claimed, proposal, self._written(claim)))
+                self._own(self._let_go(claimed, proposal, self._written(operation, operation_id)))
             raise
         except Exception:
             self._ongoing.end(operation_id)
@@ -273,23 +275,18 @@ class Gate:
 
     async def _run(self, claimed: Claimed) -> Observation:
         """Execute and settle. A cancelled call is settled all the same, by a task that the gate owns."""
-        flight = Flight(claimed.deadline_s, claimed.allow.rest)
+        flight = make_flight(claimed.deadline_s, claimed.allow.rest)
         try:
             outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
         except asyncio.CancelledError:
-            self._own(self._settle(claimed, cut_off(claimed.operation, dispatched=flight.dispatched), flight))
+            cut = cut_off(claimed.operation, dispatched=flight.dispatched)
+            self._own(self._settler.settle(claimed, cut, flight))
             raise
         except Exception as fault:  # noqa: BLE001 - a runner is total; if one is not, its call must not stay claimed
             report(log, "a runner failed", fault=fault, redactor=self._records.redactor)
             outcome = broken(claimed.operation, dispatched=flight.dispatched)
-        settling = self._settle(claimed, outcome, flight)
+        settling = self._settler.settle(claimed, outcome, flight)
         return await (self.see_through(settling) if may_be_kept(claimed.operation, outcome) else settling)
-
-    async def _settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
-        try:
-            return await self._settler.settle(claimed, outcome, flight)
-        finally:
-            self._ongoing.end(claimed.claim.operation_id)
 
     # --- the other ends ---------------------------------------------------------------------------------------------
 
@@ -326,13 +323,15 @@ class Gate:
         try:
             taken = await claiming
         except Exception:
-            self._ongoing.end(claimed.claim.operation_id)
+            self._ongoing.end(claimed.operation_id)
             raise
         if isinstance(taken, Claim):
-            cut = cut_off(claimed.operation, dispatched=False)
-            await self._settle(replace(claimed, claim=taken), cut, Flight(claimed.deadline_s))
+            claimed.claim = taken
+            await self._settler.settle(
+                claimed, cut_off(claimed.operation, dispatched=False), Flight(claimed.deadline_s)
+            )
         else:
-            self._ongoing.end(claimed.claim.operation_id)
+            self._ongoing.end(claimed.operation_id)
             await self._note_cancelled(proposal)
 
     async def _look_up(self, call: OpenCall) -> Found | None:
@@ -349,12 +348,13 @@ class Gate:
         seen = observe(operation, outcome, Frame(claim.operation_id, self._world.clock.now_us(), redactor, spent=spent))
         return Found(outcome, seen, to_bytes(seen), spent)
 
-    async def _written(self, claim: Claim) -> Claim | NotClaimed:
+    async def _written(self, operation: Operation, operation_id: str) -> Claim | NotClaimed:
         """Whether the claim of a new operation was written and is still ours; nobody else claims the same one."""
-        found = await self._world.recovery.find(claim.tenant, claim.operation_id)
+        tenant = operation.caller.principal.tenant
+        found = await self._world.recovery.find(tenant, operation_id)
         if found is None or found.taken_over or found.state is not CallState.CLAIMED:
             return NotClaimed.KEY
-        return replace(claim, fence=found.fence)
+        return Claim(operation_id, tenant, found.fence)
 
     async def _before(self, proposal: Proposal, wait: Awaitable[T]) -> T:
         """Wait for what comes before anything is written; a call that is cancelled meanwhile leaves its record too."""

@@ -108,9 +108,14 @@ class Health:
             return HealthState.DEGRADED
         return HealthState.HEALTHY if notice is None else notice.state
 
+    @property
+    def is_quiet(self) -> bool:
+        """Whether nothing is known of any tool that would be said of it."""
+        return not self._breakers and not self._notices
+
     def withheld(self, spec: ToolSpec) -> bool:
         """Whether discovery leaves the tool out."""
-        return self.state(spec) not in (HealthState.HEALTHY, HealthState.DEGRADED)
+        return not self.is_quiet and self.state(spec) not in (HealthState.HEALTHY, HealthState.DEGRADED)
 
     def breakers(self) -> Iterator[tuple[Endpoint, Breaker]]:
         """What is remembered of tools that failed, for those who watch."""
@@ -134,7 +139,7 @@ class Health:
 def _endpoints(spec: ToolSpec) -> tuple[Endpoint, ...]:
     """The tool's own, and the one that it shares with others."""
     own = (spec.tenant, spec.source, spec.name, spec.handler.target)
-    if spec.handler.kind not in ("http", "grpc"):
+    if spec.handler.kind not in ("http", "grpc", "mcp"):
         return (own,)
     return (own, (spec.tenant, "", "", origin_of_target(spec.handler.target)))
 

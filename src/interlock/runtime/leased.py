@@ -1,4 +1,8 @@
-"""Runs an attempt only while its claim is this process's own for as long as the attempt may take."""
+"""Runs an attempt only while its claim is this process's own: where it has an effect, for as long as it may take.
+
+A read that another process takes over does no harm twice. So it takes no longer lease, under which whatever else a
+process has would stay out of reach of the others, once it is dead, for as long as its slowest read might have taken.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,15 @@ NOT_HELD = Failed(
     retryable=True,
     nothing_happened=True,
 )
+
+
+READ_S = 0.1
+"""How long a claim to read has to last when it begins: it is this process's own at that moment."""
+
+
+def outlasts_s(invocation: Invocation, seconds: float) -> float:
+    """How long the claim has to last of an attempt that may take so long."""
+    return seconds if invocation.operation.tool.spec.effect.is_effect else min(seconds, READ_S)
 
 
 async def not_held(lease: Lease | None, claim: Claim, *, seconds: float) -> Failed | None:
@@ -35,7 +48,7 @@ class Leased:
 
     async def run(self, invocation: Invocation) -> Attempt:
         """One attempt, or none."""
-        seconds = invocation.deadline_s - self._clock.monotonic_s()
+        seconds = outlasts_s(invocation, invocation.deadline_s - self._clock.monotonic_s())
         refused = await not_held(self._lease, self._claim, seconds=seconds)
         return await self._runner.run(invocation) if refused is None else Attempt(refused)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import Enum
 
 from interlock.core.approval import Approval
@@ -11,7 +10,7 @@ from interlock.core.budget import Amounts, Reservation
 from interlock.core.call import Caller, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import Allow, Deny
-from interlock.core.frozen import frozen
+from interlock.core.frozen import frozen, slotted
 from interlock.core.observation import Observation
 from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome
@@ -43,20 +42,22 @@ class Proposal:
     replaces: Approval | None = None
 
 
-@dataclass(slots=True)
+NOT_TAKEN = Claim("", "", 0)
+"""In the place of a claim until it is taken; no store knows it."""
+
+
+@slotted
 class Claimed:
-    """A call that may run, once: what was decided, the claim that proves it, and what that takes of budgets.
+    """A call that may run, once: what was decided, the claim that proves it, and what that takes of budgets."""
 
-    The fence of the claim is 0 until it is taken.
-    """
-
+    operation_id: str
     operation: Operation
     allow: Allow
     told: Proposed
-    claim: Claim
     started_s: float
     deadline_s: float
     taken: tuple[Reservation, ...]
+    claim: Claim = NOT_TAKEN
 
 
 @frozen

@@ -18,7 +18,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field, replace
 
-from interlock.core.budget import Exhausted, Limit, Reservation, ScopeKey, ScopeKind, Unit
+from interlock.core.budget import Exhausted, Limit, Reservation, ScopeKey, ScopeKind, Unit, Usage
 from interlock.core.decision import Allow, Decision, Deny, Facts, over_limit
 from interlock.core.line import FairLine
 from interlock.core.refusals import Code
@@ -112,7 +112,8 @@ class Queues:
                 room = self._rooms.get(_place(reservation.scope, limit))
                 if room is None or not reservation.amounts[limit.unit.place]:
                     continue
-                left = limit.amount - usage.used[limit.unit.place] - usage.held[limit.unit.place]
+                read = Usage.read(usage)
+                left = limit.amount - read.used[limit.unit.place] - read.held[limit.unit.place]
                 places = left // reservation.amounts[limit.unit.place]
                 self._note_turn(room, _turns_us(reservation.scope, limit))
                 self._let(room, places - room.through)

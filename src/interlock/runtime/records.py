@@ -7,7 +7,6 @@ something was redacted, or is long) is kept beside it, sealed.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import orjson
 
@@ -31,7 +30,6 @@ from interlock.core.tool import Risk, spec_to_json
 from interlock.ports import Clock, Entropy
 
 _CLAIMED, _SETTLED = EventKind.CLAIMED, EventKind.SETTLED  # looking them up in their class costs as much as a call
-_new = tuple.__new__  # what every call makes: a class of tuples has a constructor of its own, which is slow
 
 RAW_SHOWN_MAX = 4_096
 """How much of arguments that make no operation is kept."""
@@ -47,16 +45,12 @@ HEADS_MAX = 1_024
 _RISKS = {risk: risk.name.lower() for risk in Risk}
 
 
-class Proposed(NamedTuple):
-    """What each record of one call says of its proposal. It is worked out once, though an effect is recorded twice.
+Proposed = tuple[TenantKey, bytes, Record, Kept]
+"""What each record of one call says of its proposal. It is worked out once, though an effect is recorded twice.
 
-    `head` is the part that many calls share, as JSON that is still open; `fields` are this call's own.
-    """
-
-    key: TenantKey
-    head: bytes
-    fields: Record
-    kept: Kept
+After the tenant's key the head, which many calls share, as JSON that is still open; then this call's own fields, and
+what is kept whole beside them.
+"""
 
 
 class Records:
@@ -190,7 +184,7 @@ class Records:
             fields["expectation"] = self.redactor.text(operation.call.expectation)[:512]
         is_whole = redacted is arguments and not isinstance(shown, dict)
         head = self._head(operation.caller, operation.tool, verdict)
-        return _new(Proposed, (key, head, fields, () if is_whole else (("arguments", arguments),)))
+        return key, head, fields, () if is_whole else (("arguments", arguments),)
 
     def _head(self, caller: Caller, tool: Tool, verdict: Verdict | None) -> bytes:
         """The fields that depend on nothing else, as JSON without its end. Remembered with what it was made of: those
@@ -220,7 +214,7 @@ class Records:
         return event_of(kind, said, about=about, stamp=self._stamp(key, 1 + len(kept)), kept=kept)
 
     def _stamp(self, key: TenantKey, payloads: int) -> Stamp:
-        return _new(Stamp, (key, self._clock.now_us(), self._entropy.bytes(16 + 16 * payloads)))
+        return key, self._clock.now_us(), self._entropy.bytes(16 + 16 * payloads)
 
     def _redacted(self, operation: Operation, named: frozenset[str]) -> tuple[bytes, str]:
         """The arguments and the call's id as they may be shown."""

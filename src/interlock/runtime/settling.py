@@ -17,6 +17,7 @@ from interlock.ports import Claim, Entry, Settlement
 from interlock.runtime.artifacts import kept_whole
 from interlock.runtime.execute import Flight
 from interlock.runtime.faults import report
+from interlock.runtime.ongoing import Ongoing
 from interlock.runtime.proposal import Claimed
 from interlock.runtime.queues import Queues
 from interlock.runtime.records import Records
@@ -30,23 +31,29 @@ make_frame, make_settlement = maker(Frame), maker(Settlement)
 class Settler:
     """Writes what came of executions. Owned by the gate."""
 
-    def __init__(self, world: World, records: Records, *, queues: Queues) -> None:
+    def __init__(self, world: World, records: Records, *, queues: Queues, ongoing: Ongoing) -> None:
         self._world = world
         self._records = records
         self._queues = queues
+        self._ongoing = ongoing
 
     async def settle(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
-        """Write what came of it, then release the observation. Raises only where the store cannot write at all."""
+        """Write what came of it, then release the observation; the call is under way no more, however that ends.
+
+        Raises only where the store cannot write at all.
+        """
         allow = claimed.allow
-        if allow.continues is not None:
-            outcome = repeated(outcome) if allow.rest is None else gone_on(outcome, from_bytes(allow.rest))
         try:
+            if allow.continues is not None:
+                outcome = repeated(outcome) if allow.rest is None else gone_on(outcome, from_bytes(allow.rest))
             return await self._write(claimed, outcome, flight)
         except StoreError:
             raise
         except Exception as fault:  # noqa: BLE001 - whatever a tool handed back, its call must not stay claimed
             report(log, "what came of a call could not be put on record", fault=fault, redactor=self._records.redactor)
             return await self._write(claimed, plainly(outcome), flight)
+        finally:
+            self._ongoing.end(claimed.operation_id)
 
     async def late(
         self, operation: Operation, claim: Claim, outcome: Outcome, *, redactor: Redactor, redact: frozenset[str]

@@ -61,8 +61,11 @@ class Views:
         return PolicySet(sources, (catalogue or self.current.catalogue).specs, facts=self._facts)
 
     def _catalogue(self, epoch: int, versions: tuple[Registered, ...], new: tuple[Registered, ...] = ()) -> Catalogue:
-        tools = self._defaults((*versions, *new))
-        return Catalogue(tools, epoch, self._elsewhere(versions, tools))
+        known = (*versions, *new)
+        tools = self._defaults(known)
+        here = ((self._specs.get(each.digest), each) for each in known)
+        all_here = {each.digest: self._tool(spec, each) for spec, each in here if spec is not None}
+        return Catalogue(tools, epoch, self._elsewhere(versions, tools), all_here)
 
     def _cached(self, versions: Iterable[Registered]) -> frozenset[str]:
         """What cached reads of any version read: one that is closed, or not the default here, may run elsewhere."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from interlock.core.budget import Amounts, Reservation, ScopeKey, Taken, Usage, packed, settled
+from interlock.core.budget import Amounts, Counted, Reservation, ScopeKey, Taken, Usage, packed, settled
 from interlock.core.labels import Labels
 from interlock.core.run import RunFacts
 
@@ -14,16 +14,14 @@ RunKey = tuple[str, str]
 
 UNUSED = Usage()
 
-_new = tuple.__new__
 
-
-class UsageBook(dict[ScopeKey, Usage]):
+class UsageBook(dict[ScopeKey, Counted]):
     """Usage by scope; a scope that was never used has used nothing."""
 
-    def __missing__(self, scope: ScopeKey) -> Usage:
+    def __missing__(self, scope: ScopeKey) -> Counted:
         return UNUSED
 
-    def of(self, scopes: Iterable[ScopeKey]) -> tuple[Usage, ...]:
+    def of(self, scopes: Iterable[ScopeKey]) -> tuple[Counted, ...]:
         """The usage of each."""
         return tuple(map(self.__getitem__, scopes))
 
@@ -44,7 +42,7 @@ class Books:
         self.changed_usage: set[ScopeKey] = set()
         self.changed_runs: set[RunKey] = set()
 
-    def fitting(self, reservations: Iterable[Reservation]) -> dict[ScopeKey, Usage] | None:
+    def fitting(self, reservations: Iterable[Reservation]) -> dict[ScopeKey, Counted] | None:
         """The usage with every reservation held, to be entered with `enter`; None where one of them does not fit."""
         return Taken.of(reservations).held(self.usage)
 
@@ -52,7 +50,7 @@ class Books:
         """Whether nothing that a decision may read of the run has changed since that version, where one is given."""
         return version is None or self.runs[run].version == version
 
-    def enter(self, usage: dict[ScopeKey, Usage]) -> None:
+    def enter(self, usage: dict[ScopeKey, Counted]) -> None:
         """Make this the usage of these scopes."""
         self.usage.update(usage)
         self.changed_usage.update(usage)
@@ -83,7 +81,7 @@ class Books:
     def _move(self, scope: ScopeKey, *, used: int = 0, held: int = 0) -> None:
         """Add packed amounts to a scope."""
         was_used, was_held = self.usage[scope]
-        self.usage[scope] = _new(Usage, (was_used + used, was_held + held))
+        self.usage[scope] = (was_used + used, was_held + held)
         self.changed_usage.add(scope)
 
     def join(self, key: RunKey, *, labels: Labels, tool: str = "", denied: str = "") -> None:

@@ -54,6 +54,7 @@ from interlock.store.rules import (
 
 make_seen = maker(Seen)
 make_claim = maker(Claim)
+make_call = maker(Call)
 _UNKNOWN = CallState.UNKNOWN  # looking it up in its class costs as much as a call
 
 
@@ -178,7 +179,7 @@ class MemoryStore(MemoryCompensations):
     def _take(self, intent: Intent) -> Claim:
         operation = intent.operation
         place = (operation.tenant, operation.id)
-        call = Call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
+        call = make_call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
         self._calls[place] = self._open[place] = call
         if operation.key is not None:
             self._keys[operation.tenant, operation.key] = call
@@ -336,7 +337,8 @@ class MemoryStore(MemoryCompensations):
 
     async def usage(self, tenant: str) -> tuple[tuple[ScopeKey, Usage], ...]:
         """Every usage row of a tenant."""
-        return tuple(sorted((scope, usage) for scope, usage in self._books.usage.items() if scope.tenant == tenant))
+        found = [(scope, Usage.read(each)) for scope, each in self._books.usage.items() if scope.tenant == tenant]
+        return tuple(sorted(found))
 
     async def purge(self, before_us: int) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import islice
 
 from interlock.core.chain import Head, Receipt, Record, genesis, link
 from interlock.core.frozen import maker
-from interlock.core.journal import AuditQuery, AuditRecord, Event
-from interlock.store.rules import without_kept
+from interlock.core.journal import RECORD, AuditQuery, AuditRecord, Event, Payload
 
 make_receipt = maker(Receipt)
+
+Parts = tuple[tuple[str, bytes, bytes], ...]
+"""Payloads as they are kept: name, salt, data."""
+
+Kept = tuple[bytes, str, str, str, int, str, str, Parts]
+"""Body and hash of a record, its tenant, kind, time, call and subject, and what is kept beside it.
+
+Tuples of nothing but texts, bytes and numbers, which the garbage collector need not look at again and again.
+"""
 
 
 class MemoryChain:
@@ -20,7 +27,7 @@ class MemoryChain:
     def __init__(self, name: str) -> None:
         self._name = name
         self._digest = bytes.fromhex(genesis(name).hash)
-        self._links: list[tuple[Event, bytes, str]] = []
+        self._links: list[Kept] = []
 
     def append(self, event: Event) -> Receipt:
         """Link the event to the end of the chain."""
@@ -28,14 +35,15 @@ class MemoryChain:
         body = event.body(self._name, sequence)
         digest = self._digest = link(self._digest, body=body)
         digits = digest.hex()
-        self._links.append((event, body, digits))
+        parts = tuple([(each.name, each.salt, each.data) for each in event.payloads])
+        self._links.append((body, digits, event.tenant, str(event.kind), event.at_us, event.call, event.subject, parts))
         return make_receipt(self._name, sequence, digits)
 
     def heads(self) -> tuple[Head, ...]:
         """The chain's head; none while nothing was written."""
         if not self._links:
             return ()
-        return (Head(self._name, len(self._links), self._links[-1][2]),)
+        return (Head(self._name, len(self._links), self._links[-1][1]),)
 
     def records(self, query: AuditQuery) -> tuple[AuditRecord, ...]:
         """The records that match, in order."""
@@ -43,18 +51,19 @@ class MemoryChain:
 
     def purge(self, before_us: int, *, open_subjects: frozenset[str]) -> None:
         """Forget what was kept whole of events before then, but of calls that are still open."""
-        for index, (event, body, digits) in enumerate(self._links):
-            if event.at_us < before_us and event.subject not in open_subjects:
-                self._links[index] = (replace(event, payloads=without_kept(event.payloads)), body, digits)
+        for index, kept in enumerate(self._links):
+            body, digits, tenant, kind, at_us, call, subject, parts = kept
+            if at_us < before_us and subject not in open_subjects:
+                shown = tuple([each for each in parts if each[0] == RECORD])
+                self._links[index] = (body, digits, tenant, kind, at_us, call, subject, shown)
 
     def _matching(self, query: AuditQuery) -> Iterator[AuditRecord]:
         for index in range(self._first(query.after), len(self._links)):
-            event, body, digits = self._links[index]
-            if _matches(event, query):
+            body, digits, tenant, kind, at_us, call, subject, parts = self._links[index]
+            if _matches(self._links[index], query):
                 record = Record(self._name, index + 1, digits, body)
-                yield AuditRecord(
-                    record, event.tenant, event.kind.value, event.at_us, event.call, event.subject, event.payloads
-                )
+                payloads = tuple([Payload(*each) for each in parts])
+                yield AuditRecord(record, tenant, kind, at_us, call, subject, payloads)
 
     def _first(self, after: tuple[str, int] | None) -> int:
         if after is None or after[0] < self._name:
@@ -62,11 +71,12 @@ class MemoryChain:
         return after[1] if after[0] == self._name else len(self._links)
 
 
-def _matches(event: Event, query: AuditQuery) -> bool:
+def _matches(kept: Kept, query: AuditQuery) -> bool:
+    _, _, tenant, kind, at_us, call, subject, _ = kept
     return (
-        query.tenant in (None, event.tenant)
-        and query.kind in (None, event.kind.value)
-        and query.call in (None, event.call)
-        and query.subject in (None, event.subject)
-        and (query.since_us is None or event.at_us >= query.since_us)
+        query.tenant in (None, tenant)
+        and query.kind in (None, kind)
+        and query.call in (None, call)
+        and query.subject in (None, subject)
+        and (query.since_us is None or at_us >= query.since_us)
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from interlock.core.budget import Reservation
 from interlock.core.chain import Receipt
 from interlock.core.effect import CallState
+from interlock.core.frozen import slotted
 from interlock.core.journal import Event
 from interlock.core.labels import NO_LABELS, Labels
 from interlock.core.recovery import NO_LOOKS, Closing, Looks
@@ -19,7 +20,7 @@ Key = tuple[str, str]
 """Tenant, and what is unique within it."""
 
 
-@dataclass(slots=True)
+@slotted
 class Call:
     """One claimed call, as a row would hold it."""
 

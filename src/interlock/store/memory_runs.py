@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from interlock.core.frozen import maker
 from interlock.core.journal import Event
 from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunQuery, StoredRun
 from interlock.store.books import Books, RunKey
 from interlock.store.memory_chain import MemoryChain
 from interlock.store.rules import FIRST_FENCE
 from interlock.store.run_rules import Standing, not_moved, not_told, numbered, wake_after
+
+make_entry, make_head = maker(RunEntry), maker(StoredRun)
 
 
 @dataclass(slots=True)
@@ -38,7 +41,10 @@ class _Run:
 
     def append(self, entries: tuple[RunEntry, ...]) -> int:
         """The version after them."""
-        self.entries += [replace(entry, sequence=each) for each, entry in numbered(entries, after=self.head.version)]
+        self.entries += [
+            make_entry(entry.kind, entry.at_us, entry.data, each)
+            for each, entry in numbered(entries, after=self.head.version)
+        ]
         return self.head.version + len(entries)
 
     def due_since_us(self, at_us: int) -> int | None:
@@ -89,14 +95,20 @@ class MemoryRuns:
         refused = not_moved(move, stands=None if found is None else found.stands)
         if refused is not None or found is None:
             return refused or NotMoved.MISSING
-        found.head = replace(
-            found.head,
-            version=found.append(move.entries),
-            state=move.state,
-            changed_us=move.at_us,
-            wake_us=wake_after(move, woken=found.woken),
-            held=not move.release and move.ended is None,
-            over=move.ended is not None,
+        head = found.head
+        found.head = make_head(
+            head.tenant,
+            head.id,
+            move.state,
+            found.append(move.entries),
+            head.fence,
+            head.agent,
+            head.principal,
+            head.started_us,
+            move.at_us,
+            wake_after(move, woken=found.woken),
+            not move.release and move.ended is None,
+            move.ended is not None,
         )
         found.woken = False
         self._record(move.event)

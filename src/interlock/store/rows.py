@@ -72,7 +72,7 @@ def read_holds(blob: bytes | None) -> tuple[Reservation, ...]:
 
 def write_labels(labels: Labels) -> bytes | None:
     """Labels; nothing where there are none."""
-    return None if labels == NO_LABELS else orjson.dumps(_labels(labels))
+    return None if labels is NO_LABELS or labels == NO_LABELS else orjson.dumps(_labels(labels))
 
 
 def read_labels(blob: bytes | None) -> Labels:

@@ -9,7 +9,6 @@ from interlock.core.approval import Approval, ApprovalState
 from interlock.core.compensation_plan import CompensationPlan
 from interlock.core.effect import TRANSITIONS, CallEvent, CallState
 from interlock.core.errors import VersionExists
-from interlock.core.journal import RECORD, Payload
 from interlock.core.recovery import Looks
 from interlock.ports import ApprovalChange, Intent, OpenCall, PlanChange, Registered
 
@@ -105,11 +104,6 @@ def checked_version(found: Registered, *, stored: Registered | None) -> bool:
     if stored is not None and stored.digest != found.digest:
         raise VersionExists(f"{found.name} {found.version} is published already with another digest")
     return found != stored
-
-
-def without_kept(payloads: tuple[Payload, ...]) -> tuple[Payload, ...]:
-    """What retention leaves of an event's payloads: its redacted record."""
-    return tuple(payload for payload in payloads if payload.name == RECORD)
 
 
 def may_write_plan(change: PlanChange, *, stored: CompensationPlan | None) -> bool:

@@ -288,7 +288,8 @@ class SqliteStore:
         self._writer.check()
         found = sqlite_books.usage_of(self._reader, tenant=tenant)
         if self._writer.alone:
-            found |= {scope: each for scope, each in self._desk.books.usage.items() if scope.tenant == tenant}
+            books = self._desk.books
+            found |= {scope: Usage.read(each) for scope, each in books.usage.items() if scope.tenant == tenant}
         return tuple(sorted(found.items()))
 
     async def keys(self) -> KeyMark | None:
@@ -330,6 +331,7 @@ class _Batch:
             return
         self._version = version
         desk.epoch = sqlite_catalogue.epoch(desk.db)
+        desk.may_ask = sqlite_approvals.is_any_pending(desk.db)
         self._read_anew()
 
     def take_back(self) -> None:

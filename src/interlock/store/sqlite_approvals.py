@@ -20,6 +20,7 @@ def ask(desk: Desk, *, asking: Asking) -> tuple[Approval, Receipt | None]:
     if pending is not None:
         return pending, None
     desk.books.load(asking.charges)
+    desk.may_ask = True
     _insert(desk.db, asked, operation=asking.operation)
     receipt = desk.chain.append(asking.event)
     desk.books.charge(asking.charges)
@@ -44,8 +45,13 @@ def use_approvals(desk: Desk, *, operation: StoredOperation, approval: Approval 
     """Use up the claim's own approval; the others that wait on its key are void."""
     if approval is not None:
         desk.db.run("use_approval", operation.tenant, approval.id)
-    if operation.key is not None:
+    if operation.key is not None and desk.may_ask:
         desk.db.run("void_pending", operation.tenant, operation.key)
+
+
+def is_any_pending(db: Db) -> bool:
+    """Whether some question waits for an answer."""
+    return db.one("select_any_pending") is not None
 
 
 def stored_approval(db: Db, *, place: Place) -> Approval | None:

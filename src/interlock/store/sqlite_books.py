@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from interlock.core.budget import Amounts, Reservation, ScopeKey, ScopeKind, Taken, Usage
+from interlock.core.budget import Amounts, Counted, Reservation, ScopeKey, ScopeKind, Taken, Usage
 from interlock.core.run import RunFacts
 from interlock.ports import Intent
 from interlock.store.books import UNUSED, Books, RunBook, RunKey, UsageBook
@@ -60,12 +60,12 @@ class SqliteBooks(Books):
             self.runs.clear()
             self.runs.update(changed)
 
-    def _keep(self, usage: dict[ScopeKey, Usage]) -> None:
+    def _keep(self, usage: dict[ScopeKey, Counted]) -> None:
         self.usage.clear()
         self.usage.update(usage)
 
     def _row(self, scope: ScopeKey, *, unwritten: Amounts | None) -> tuple[Cell, ...]:
-        usage = self.usage[scope]
+        usage = Usage.read(self.usage[scope])
         held = usage.held
         return (*scope, *usage.used, *(held if unwritten is None else held.minus(unwritten)))
 

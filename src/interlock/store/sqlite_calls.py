@@ -27,7 +27,7 @@ from interlock.store.sqlite_books import stored_run, stored_usage
 from interlock.store.sqlite_db import Db
 from interlock.store.sqlite_desk import Desk, Place, Standing
 
-make_claim = maker(Claim)
+make_claim, make_standing = maker(Claim), maker(Standing)
 
 # What every call is compared with: looking a member up in its class costs as much as a call.
 _CLAIMED, _UNKNOWN, _RELEASED = CallState.CLAIMED, CallState.UNKNOWN, CallState.RELEASED
@@ -68,7 +68,7 @@ def claim(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
     _finish_claim(desk, intent=intent, approval=approval)
     desk.books.enter(usage)
     join_ceiling(desk, intent=intent)
-    desk.claimed[operation.tenant, operation.id] = Standing(
+    desk.claimed[operation.tenant, operation.id] = make_standing(
         rowid, _CLAIMED, FIRST_FENCE, operation.run, intent.reservations
     )
     return make_claim(operation.id, operation.tenant, FIRST_FENCE)

@@ -26,6 +26,7 @@ class Db:
 
     def __init__(self, path: Path, *, seal: Seal) -> None:
         self.connection = apsw.Connection(str(path))
+        self._cursor = self.connection.cursor()  # for what gives no rows: a new one costs as much as a small write
         self.seal = seal
         self.connection.set_busy_timeout(_BUSY_MS)
         try:
@@ -42,11 +43,11 @@ class Db:
 
     def run(self, query: str, *values: Cell) -> None:
         """Carry a query out for its effect."""
-        self.connection.execute(_QUERIES[query], values)
+        self._cursor.execute(_QUERIES[query], values)
 
     def run_each(self, query: str, *, rows: Iterable[Row]) -> None:
         """The same for every row."""
-        self.connection.executemany(_QUERIES[query], rows)
+        self._cursor.executemany(_QUERIES[query], rows)
 
     def one(self, query: str, *values: Cell) -> Row | None:
         """The first row."""
@@ -75,7 +76,8 @@ class Db:
 
     def version_of_data(self) -> int:
         """A number that is another one once another connection has written."""
-        return int(self.connection.pragma("data_version"))
+        row = self.connection.execute("PRAGMA data_version").fetchone()  # `pragma` would prepare it each time
+        return int(row[0]) if row is not None else 0
 
     def close(self) -> None:
         self.connection.close()

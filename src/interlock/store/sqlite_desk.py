@@ -30,7 +30,7 @@ class Standing:
 
 @dataclass(slots=True)
 class Desk:
-    """What ops work with.
+    """What ops work with. `may_ask` is false only while surely no question waits for an answer.
 
     `fused` are the reads that are held in memory alone, `claimed` the claims that this process has made and will
     settle, which nobody else can change while it lives. Both by tenant and operation id.
@@ -42,5 +42,6 @@ class Desk:
     presence: Presence
     owner: int
     epoch: int = 0
+    may_ask: bool = True
     fused: dict[Place, Intent] = field(default_factory=dict)
     claimed: dict[Place, Standing] = field(default_factory=dict)

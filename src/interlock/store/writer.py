@@ -9,8 +9,9 @@ A statement takes microseconds and a commit milliseconds, so only the commit lea
 the statements too would have to win the interpreter's lock back from the loop after each of them, up to 5 ms apiece.
 Where other processes write as well, the wait for the turn may be long, so that the thread does all of it.
 
-One op that fails is rolled back alone and gets its own exception. A savepoint for each would cost as much as writing
-does, and hardly any op fails: those that may be carried out once more share one, and have their own only after that.
+One op that fails is rolled back alone and gets its own exception. A savepoint costs a copy of every page that changes,
+and hardly any op fails: where all may be carried out once more they have none, and only once one of them has failed is
+the transaction begun anew, with a savepoint for each.
 A commit that fails stops the writer for good: what is on the disk is not known any more. Answers cannot be lost on the
 way, since all of it is one process.
 """
@@ -245,15 +246,18 @@ class Writer:
         """Results in order; None where one failed, or could not be repeated if one did: then nothing is done yet."""
         if not self._batch.repeatable.issuperset([op.name for op in ops]):
             return None
-        self._connection.execute("SAVEPOINT ops")
-        results: list[object] | None = None
         try:
-            results = [op.run() for op in ops]
+            return [op.run() for op in ops]
         except _OP_FAULTS:
-            self._connection.execute("ROLLBACK TO ops")
-            self._batch.take_back()
-        self._connection.execute("RELEASE ops")
-        return results
+            self._start_again()
+            return None
+
+    def _start_again(self) -> None:
+        """The transaction anew, as if no op had been carried out."""
+        self._connection.execute("ROLLBACK")
+        self._batch.take_back()
+        self._begin_or_give_up(BUSY_MS)
+        self._batch.begin()
 
     def _carry_out_one(self, op: _Op) -> object:
         self._connection.execute("SAVEPOINT op")

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from interlock.core.approval import ApprovalState, Vote
-from interlock.core.budget import Amounts, Reservation
+from interlock.core.budget import Amounts, Reservation, Usage
 from interlock.ports import ApprovalChange, Asking, Claim, NotClaimed
 from interlock.testing.store_contract_shared import ContractTests, Store, claimed, verified
 from interlock.testing.store_values import DAY_US, NOW_US, SCOPE, TENANT, Values
@@ -50,7 +50,7 @@ class ApprovalContract(ContractTests):
         await store.ask(replace(values.asking("k"), charges=charge))
         seen = await store.look(values.look("k"))
         assert seen.prior is None
-        assert (seen.usage[0].used, seen.usage[0].held) == (Amounts(calls=1), Amounts())
+        assert seen.usage[0] == Usage(Amounts(calls=1))
         await claimed(store, intent=values.intent("k"))
 
     async def test_an_identical_question_is_given_back_and_nothing_is_written(
@@ -63,7 +63,7 @@ class ApprovalContract(ContractTests):
         assert await store.ask(same) == (first.approval, None)
         assert await store.approvals(TENANT) == (first.approval,)
         assert [head.sequence for head in await store.heads()] == [1]
-        assert (await store.look(values.look("k"))).usage[0].used == Amounts()
+        assert Usage.read((await store.look(values.look("k"))).usage[0]).used == Amounts()
 
     @pytest.mark.parametrize(
         "differs", ["key", "operation_digest", "slice_digest", "principal", "resource_version", "expired", "decided"]

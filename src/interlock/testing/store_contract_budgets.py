@@ -18,7 +18,7 @@ from interlock.testing.store_values import RUN, SCOPE, TENANT, Values, reserve
 
 async def usage_of(store: Store, *, values: Values) -> Usage:
     """What the run has used and holds, as a decision sees it."""
-    return (await store.look(values.look())).usage[0]
+    return Usage.read((await store.look(values.look())).usage[0])
 
 
 class BudgetContract(ContractTests):

@@ -92,7 +92,7 @@ class RecoveryContract(ContractTests):
             taken = await store.take_over(found, values.event())
             assert taken is not None
             await store.settle(values.settlement(taken, CallEvent.PROVE_NOTHING_HAPPENED))
-        assert (await store.look(values.look())).usage[0].held == NOTHING
+        assert Usage.read((await store.look(values.look())).usage[0]).held == NOTHING
 
     async def test_everything_that_was_answered_is_still_there(self, *, store: Store, values: Values) -> None:
         asking = values.asking("a")

@@ -10,7 +10,7 @@ from typing import Protocol, cast
 
 import pytest
 
-from interlock.core.budget import Amounts, Reservation
+from interlock.core.budget import Amounts, Reservation, Usage
 from interlock.core.journal import EventKind
 from interlock.core.labels import Confidentiality, Labels, Trust
 from interlock.ports import (
@@ -122,7 +122,7 @@ class RunContract(ContractTests):
         assert await store.runs.run_entries(TENANT, RUN, after=1) == tuple(
             replace(each, sequence=sequence) for sequence, each in enumerate(said, 2)
         )
-        assert (await store.look(values.look())).usage[0].used == Amounts(tokens=7)
+        assert Usage.read((await store.look(values.look())).usage[0]).used == Amounts(tokens=7)
         assert [head.sequence for head in await verified(store)] == [1]
         assert await store.runs.move_run(replace(step(claim, 3), entries=())) == 3
 
@@ -136,7 +136,7 @@ class RunContract(ContractTests):
         assert await found(store) == before
         assert await sequences(store) == [1]
         seen = await store.look(values.look())
-        assert (seen.usage[0].used, seen.run and seen.run.ended) == (Amounts(), None)
+        assert (Usage.read(seen.usage[0]).used, seen.run and seen.run.ended) == (Amounts(), None)
         assert await store.heads() == ()
 
     async def test_of_moves_at_once_each_version_takes_one(self, store: RunStore) -> None:

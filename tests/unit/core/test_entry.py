@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from interlock.core.chain import commitment
-from interlock.core.entry import SUMMARY_BYTES_MAX, Stamp, TenantKey, event, fragment
+from interlock.core.entry import SUMMARY_BYTES_MAX, TenantKey, event, fragment
 from interlock.core.journal import Event, EventKind
 
 KEY = TenantKey.derive(b"m" * 32, "acme")
@@ -13,7 +13,7 @@ RECORD = {"call_id": "c1", "subject": "op1", "tool": "save_draft", "principal": 
 
 
 def made(record: dict[str, object] | None = None, *kept: tuple[str, bytes]) -> Event:
-    return event(EventKind.SETTLED, RECORD if record is None else record, stamp=Stamp(KEY, 5, RANDOM), kept=kept)
+    return event(EventKind.SETTLED, RECORD if record is None else record, stamp=(KEY, 5, RANDOM), kept=kept)
 
 
 @pytest.mark.requirement("AUD-1")

@@ -47,3 +47,10 @@ def test_a_repeat_and_a_shortened_result_say_so() -> None:
     text = for_model(seen(replayed=True, data_json=b"1", truncated=9_000), nonce=NONCE)
     assert "recorded earlier" in text
     assert "9000 bytes" in text
+
+
+def test_a_long_result_names_its_handle_and_a_refusal_for_now_how_long_to_wait() -> None:
+    assert "Handle: h1" in for_model(seen(data_json=b"1", truncated=9_000, handle="h1"), nonce=NONCE).splitlines()
+    problem = Problem(Code.RATE_LIMITED, "Too many.")
+    text = for_model(seen(status=Status.REFUSED, error=problem, retry_after_s=2.5), nonce=NONCE)
+    assert "Wait: 2.5 seconds" in text.splitlines()

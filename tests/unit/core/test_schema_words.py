@@ -36,3 +36,17 @@ def test_expectations_are_bounded() -> None:
 
 def test_a_path_is_a_json_pointer() -> None:
     assert below("/a", "b/c~d") == "/a/b~1c~0d"
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "words"),
+    [
+        ([{"required": ["a"]}, {"required": ["b", "c"]}], "an object with at least one of these: a; b and c"),
+        ([{"required": ["a"]}, {"type": "object"}], "a value that fits at least one of the alternatives"),
+        ([{"required": []}], "a value that fits at least one of the alternatives"),
+        ([True], "a value that fits at least one of the alternatives"),
+    ],
+)
+def test_alternatives_that_demand_properties_are_told_by_their_names(alternatives: Any, words: str) -> None:
+    assert expected({"anyOf": alternatives}, "anyOf") == words
+    assert expected({"oneOf": [{"required": ["a"]}]}, "oneOf") == "an object with exactly one of these: a"

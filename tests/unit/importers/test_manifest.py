@@ -255,3 +255,28 @@ def test_an_http_tool_that_is_wrong_is_named_with_its_place(was: str, is_: str, 
         load_manifest(HTTP.replace(was, is_))
     assert sentence in str(refused.value)
     assert str(refused.value).startswith("tools[0]")
+
+
+def test_a_tool_with_a_server_is_one_of_mcp(tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text("x")
+    text = """
+tools:
+  - name: find
+    description: Find it.
+    effect: read
+    server: {url: "https://mcp.example.com/mcp", credentials: [{secret: token}]}
+    tool: search
+    input_schema: {type: object}
+  - name: keep
+    description: Keep it.
+    effect: write
+    resource: {type: Note, id: note}
+    server: {command: [python3, server.py]}
+    tool: save
+    input_schema: {type: object, properties: {note: {type: string}}, required: [note]}
+"""
+    far, near = [each.spec() for each in load_manifest(text, folder=tmp_path)]
+    assert (far.handler.kind, far.handler.target) == ("mcp", "CALL https://mcp.example.com/mcp search")
+    assert near.handler.target.endswith("/python3 save")
+    with pytest.raises(SpecInvalid, match="tool: find: say its server"):
+        load_manifest("{name: find, description: Find it., effect: read, server: {}, tool: x, input_schema: {}}")

@@ -208,5 +208,42 @@ MESSY: Mapping[str, Any] = {
     "unknown words": of_one(a={"type": "string", "x-order": 1, "enumDescriptions": ["a"]}) | {"markdown": "x"},
     "content": of_one(a={"type": "string", "contentEncoding": "base64", "contentMediaType": "image/png"}),
     "unevaluated": of_one(a={}) | {"unevaluatedProperties": False},
+    "unevaluated below": of_one(a={"allOf": [of_one(x={"type": "string"})], "unevaluatedProperties": False}),
+    "unevaluated elements": of_one(a={"type": "array", "prefixItems": [{"type": "string"}], "unevaluatedItems": False}),
+    "dependent schemas": of_one(a={"type": "string"}, b={"type": "string"})
+    | {"dependentSchemas": {"a": {"required": ["b"]}}, "dependentRequired": {"b": ["a"]}},
+    "dependent schemas below": of_one(
+        x=of_one(a={"type": "string"}, b={"type": "integer"}) | {"dependentSchemas": {"a": of_one(b={"minimum": 3})}}
+    ),
+    "if then else": of_one(
+        x=of_one(kind={"enum": ["a", "b"]}, size={"type": "integer"})
+        | {"if": of_one(kind={"const": "a"}), "then": {"required": ["size"]}, "else": {"not": {"required": ["size"]}}}
+    ),
+    "oneOf of the same twice": of_one(a={"oneOf": [{}, {}]}),
+    "oneOf that overlaps": of_one(
+        a={"oneOf": [{"type": "string", "pattern": "^a"}, {"type": "string", "enum": ["ab", "x"]}]}
+    ),
+    "oneOf of numbers": of_one(a={"oneOf": [{"type": "integer"}, {"type": "number", "multipleOf": 0.5}]}),
+    "contains": of_one(a={"type": "array", "contains": {"const": "x"}, "minContains": 2}),
+    "counts of members": of_one(a={"type": "object", "minProperties": 1, "maxProperties": 2}),
+    "names in any script": of_one(**{"名前": {"type": "string"}, "naïve": {"type": "integer"}, "🙂": {}}),
+    "members called like keywords": of_one(
+        properties={"type": "string"}, required={"type": "boolean"}, type={"enum": ["object"]}, items={"type": "array"}
+    ),
+    "optional of pydantic": of_one(
+        a={"anyOf": [{"type": "string"}, {"type": "null"}], "default": None, "title": "A"},
+        b={"anyOf": [{"items": {"type": "integer"}, "type": "array"}, {"type": "null"}], "default": None},
+    ),
+    "record of zod": of_one(a={"type": "object", "propertyNames": {"type": "string"}, "additionalProperties": {}}),
+    "numbers beyond doubles": of_one(a={"const": 2**63 + 1}, b={"type": "integer", "enum": [2**53, 2**53 + 1]}),
+    "enum of 1500 numbers": of_one(a={"type": "integer", "enum": list(range(1500))}),
+    "enum of long texts": of_one(a={"type": "string", "enum": [f"{number:0400}" for number in range(400)]}),
+    "booleans for schemas": of_one(a=True, b=False, c={"type": "array", "items": True})
+    | {"additionalProperties": True},
+    "words of draft 3": of_one(a={"type": "string", "disallow": "null", "extends": {}, "divisibleBy": 2}),
+    "recursive of 2019": {"$recursiveAnchor": True} | of_one(a={"type": "array", "items": {"$recursiveRef": "#"}}),
+    "patterns of 300": of_one(
+        **{f"m{number}": {"type": "string", "pattern": f"^{number}"} for number in range(300)}
+    ),
     "dynamic": {"$dynamicAnchor": "n"} | of_one(a={"type": "array", "items": {"$dynamicRef": "#n"}}),
 }  # fmt: skip

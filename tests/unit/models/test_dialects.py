@@ -87,6 +87,32 @@ def test_only_what_nobody_could_send_is_set_aside(dialect: Dialect) -> None:
 
 
 @EVERY
+@pytest.mark.parametrize("schema", [True, False, None, [], "object", 5])
+@pytest.mark.requirement("TOOL-7")
+def test_what_is_no_object_is_set_aside_and_harms_no_other_tool(dialect: Dialect, schema: Any) -> None:
+    found = declare([("odd", "", schema), ("fine", "", of_one(a={"type": "string"}))], dialect=dialect)
+    assert dict(found.set_aside) == {"odd": "The input schema is no object."}
+    assert list(found.projections) == ["fine"]
+
+
+@pytest.mark.requirement("TOOL-7")
+def test_each_of_many_losses_is_told_by_its_place() -> None:
+    losses = projected(MESSY["patterns of 300"], Dialect.GEMINI).losses
+    assert {loss.pointer for loss in losses} == {f"/properties/m{number}/pattern" for number in range(300)}
+
+
+def test_alternatives_of_which_only_one_may_hold_are_not_said_so_where_they_became_alike() -> None:
+    for name in ("oneOf of the same twice", "oneOf that overlaps"):
+        found = projected(MESSY[name], Dialect.GEMINI)
+        assert "oneOf" not in json.dumps(dict(found.schema))
+        assert Loss("/properties/a/oneOf", "that only one alternative may hold is not said") in found.losses
+    exact = projected(
+        MESSY["oneOf of numbers"] | {"properties": {"a": {"oneOf": [{}, {"type": "null"}]}}}, Dialect.GEMINI
+    )
+    assert exact.schema["properties"] == {"a": {"oneOf": [{}, {"type": "null"}]}}
+
+
+@EVERY
 @pytest.mark.requirement("TOOL-7")
 def test_a_server_of_two_hundred_tools_is_declared_up_to_the_limit(dialect: Dialect) -> None:
     specs = [(f"tool.{number}", "", of_one(a={"type": "string"}) | {"required": ["a"]}) for number in range(200)]

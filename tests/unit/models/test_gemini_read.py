@@ -133,3 +133,11 @@ def test_no_shape_of_a_response_makes_a_reader_raise(fields: dict[str, object]) 
     body = json.dumps(fields | {"candidates": [{"content": {"parts": [fields]}} | fields]}).encode()
     for turn in (read_response(body), read_stream([b"data: " + body + b"\n\n"]), read_stream([b"[" + body])):
         assert json.loads(turn.echo)
+
+
+@pytest.mark.parametrize("levels", [300, 900, 100_000])
+def test_what_is_nested_too_deep_to_be_sent_again_is_not_read(levels: int) -> None:
+    nested = '{"a":' * levels + "1" + "}" * levels
+    body = f'{{"candidates":[{{"content":{{"parts":[{{"functionCall":{{"name":"f","args":{nested}}}}}]}}}}]}}'.encode()
+    assert read_response(body).ended is Ended.ERROR
+    assert read_stream([b"data: " + body + b"\n\n"]).ended is Ended.ERROR

@@ -1,6 +1,8 @@
 """What the Responses codec sends: declarations, requests, and the history with what came back."""
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -124,6 +126,42 @@ def test_a_call_that_was_interrupted_is_answered_before_whatever_follows_it() ->
 
 
 @pytest.mark.requirement("LOOP-2")
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ({"type": "shell_call", "action": {}}, {"type": "shell_call_output"}),
+        ({"type": "apply_patch_call", "operation": {}}, {"type": "apply_patch_call_output", "status": "failed"}),
+        ({"type": "local_shell_call", "action": {}}, {"type": "local_shell_call_output", "id": "c9"}),
+        ({"type": "tool_search_call", "execution": "client"}, {"type": "tool_search_output", "tools": []}),
+        ({"type": "mcp_approval_request", "id": "m"}, {"type": "mcp_approval_response", "approve": False}),
+    ],
+)
+def test_a_call_of_any_kind_that_was_interrupted_is_answered_in_its_own_form(
+    asked: dict[str, object], told: dict[str, object]
+) -> None:
+    turn = read_response(body_of(asked | {"call_id": "c9"}))
+    sent: Any = request(echo(turn), options=OPTIONS)["input"]
+    assert len(sent) == 2
+    assert sent[1] | told == sent[1]
+    whole = [*echo(turn), *results([Answer(call, "done") for call in turn.calls])]
+    assert request(whole, options=OPTIONS)["input"] == whole
+
+
+@pytest.mark.requirement("LOOP-2")
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"type": "tool_search_call", "call_id": None, "execution": "server"},
+        {"type": "shell_call", "call_id": "c9", "environment": {"type": "container_reference"}},
+        {"type": "computer_call", "call_id": "c9", "action": {}},
+        {"type": "web_search_call", "id": "ws"},
+    ],
+)
+def test_nothing_is_made_up_for_what_the_provider_did_or_only_a_screen_can_answer(item: dict[str, object]) -> None:
+    assert request([item], options=OPTIONS)["input"] == [item]
+
+
+@pytest.mark.requirement("LOOP-2")
 def test_reasoning_that_led_to_nothing_stays_out_of_the_history() -> None:
     assert echo(read_response(body_of(message_of(), THOUGHT, status="incomplete"))) == [message_of()]
     cut = read_stream([done(THOUGHT), added({"type": "message", "role": "assistant"})])
@@ -166,6 +204,34 @@ def test_pictures_go_back_inside_the_result() -> None:
     (screen,) = read_response(body_of({"type": "computer_call", "call_id": "c", "action": {}})).calls
     (shot,) = results([Answer(screen, "", images=(picture,))])
     assert shot["output"] == {"type": "computer_screenshot", "image_url": shown["image_url"]}
+
+
+def test_a_document_goes_back_as_a_file_and_what_the_api_refuses_as_words() -> None:
+    (call,) = read_response(body_of(call_of())).calls
+    page = Image(media_type="application/pdf", base64="aGk=")
+    (result,) = results(
+        [Answer(call, "", images=(page, replace(page, url="https://a.example/x"), Image("audio/mpeg")))]
+    )
+    assert result["output"] == [
+        {"type": "input_file", "filename": "result.pdf", "file_data": "data:application/pdf;base64,aGk="},
+        {"type": "input_file", "file_url": "https://a.example/x"},
+        {"type": "input_text", "text": "[audio/mpeg left out]"},
+    ]
+
+
+@pytest.mark.requirement("LOOP-4")
+@pytest.mark.parametrize("failed", [False, True])
+def test_what_a_provider_warns_of_is_part_of_the_proposal_and_acknowledged_where_it_was_let_run(failed: bool) -> None:
+    checks = [{"id": "s", "code": "malicious_instructions", "message": "Look."}]
+    click = {"type": "click", "x": 1, "y": 2}
+    item = {"type": "computer_call", "call_id": "c", "action": click, "pending_safety_checks": checks}
+    (call,) = read_response(body_of(item)).calls
+    (result,) = results([Answer(call, "", failed=failed, images=(Image(base64="aGk="),))])
+    assert json.loads(call.arguments_raw) == click | {"pending_safety_checks": checks}
+    assert result.get("acknowledged_safety_checks") == (None if failed else checks)
+    quiet = read_response(body_of(item | {"pending_safety_checks": []})).calls[0]
+    assert json.loads(quiet.arguments_raw) == click
+    assert "acknowledged_safety_checks" not in results([Answer(quiet, "")])[0]
 
 
 @pytest.mark.requirement("LOOP-4")

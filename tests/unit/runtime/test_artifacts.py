@@ -41,7 +41,7 @@ async def test_where_it_cannot_be_kept_nothing_refers_to_it(monkeypatch: pytest.
             super().__init__(chain=chain)
             self.artifacts = Full()
 
-    monkeypatch.setattr("interlock.assemble.MemoryStore", Store)
+    monkeypatch.setattr("interlock.adapters.MemoryStore", Store)
     async with opened(":memory:", (long,)) as gate:
         with pytest.raises(StoreError):
             await gate.call(ToolCall("c", "long", {}), principal=ALICE)
@@ -69,7 +69,7 @@ async def test_a_call_that_is_cancelled_while_its_result_is_being_kept_is_settle
             super().__init__(chain=chain)
             self.artifacts = Slow()
 
-    monkeypatch.setattr("interlock.assemble.MemoryStore", Store)
+    monkeypatch.setattr("interlock.adapters.MemoryStore", Store)
     async with opened(":memory:", (act,)) as gate:
         acting = asyncio.ensure_future(gate.call(ToolCall("c", "act", {"n": 1}), principal=ALICE, task="t"))
         await reached.wait()

@@ -8,7 +8,6 @@ from interlock.core.decision import Allow, Ask
 from interlock.core.policy import Answer, Verdict
 from interlock.core.redaction import Redactor
 from interlock.core.stored import thaw
-from interlock.ports import Claim
 from interlock.runtime.intents import approval_of, intent_of, stored_of
 from tests.unit.core.call_cases import ALICE, NOW_US, facts, operation
 
@@ -18,7 +17,7 @@ YES = Verdict(Answer.ALLOW)
 def test_an_intent_carries_the_epoch_and_moment_of_the_decision_and_what_it_holds() -> None:
     of = operation()
     seen = replace(facts(of), epoch=7)
-    intent = intent_of(of, seen, Allow(YES), claim=Claim("op", "acme", 0), event=None)
+    intent = intent_of(of, seen, Allow(YES), operation_id="op", event=None)
     assert (intent.epoch, intent.at_us, intent.reservations) == (7, seen.as_of_us, seen.reservations)
     assert (intent.operation.key, intent.ceiling, intent.fused) == (of.key, of.spec.labels, True)
     assert intent.lifetime_us == of.spec.idempotency.lifetime_s * 1_000_000

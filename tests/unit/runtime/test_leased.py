@@ -41,6 +41,13 @@ async def save() -> str:
     return "saved"
 
 
+@tool(effect="read", name="look", timeout_ms=4_000)
+async def look() -> str:
+    """Look at something."""
+    ran.append("look")
+    return "seen"
+
+
 ran: list[str] = []
 
 
@@ -62,6 +69,18 @@ async def test_an_attempt_starts_only_where_the_claim_lasts_or_can_be_renewed(
     assert isinstance(attempt.outcome, Succeeded) is starts
     assert starts or attempt.outcome == NOT_HELD
     assert ran == ["save"] * starts
+
+
+@pytest.mark.parametrize(("left_s", "most_s", "starts"), [(1, 0, True), (0, 1, True), (0, 0, False)])
+async def test_a_read_needs_a_claim_that_is_its_own_as_it_starts_and_no_longer(
+    left_s: float, most_s: float, *, starts: bool
+) -> None:
+    lease = Leases(left_s, most_s=most_s)
+    attempt = await Leased(runner_of(look), lease=lease, claim=CLAIM, clock=LoopClock()).run(
+        invocation_of(look, within_s=4)
+    )
+    assert isinstance(attempt.outcome, Succeeded) is starts
+    assert lease.left_s <= 1
 
 
 async def test_a_claim_that_another_has_is_not_held() -> None:

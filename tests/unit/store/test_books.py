@@ -31,7 +31,7 @@ def test_a_hold_is_exchanged_for_what_was_spent_and_leaves_nothing(books: Books)
     assert books.fitting(holds) is None
     kept = kept_while_unknown(holds, spent=Amounts(cost_micros=40, working_ms=2))
     books.exchange(holds, kept=kept)
-    assert books.usage[SCOPE].held == Amounts(calls=1, cost_micros=40, working_ms=2)
+    assert Usage.read(books.usage[SCOPE]).held == Amounts(calls=1, cost_micros=40, working_ms=2)
     books.settle(kept, spent=Amounts(1, 2, 3, 4, 5, 6))
     # Rounds and calls count as they were reserved, whatever is reported.
     assert books.usage[SCOPE] == Usage(Amounts(0, 1, 3, 4, 5, 0), NOTHING)
@@ -46,17 +46,17 @@ def test_a_sum_ends_at_what_a_store_can_hold(books: Books) -> None:
         books.use_up(held)
         books.exchange((), kept=held)
         books.settle(held, spent=Amounts(tokens=SUM_MAX, cost_micros=1))
-    usage = books.usage[SCOPE]
+    usage = Usage.read(books.usage[SCOPE])
     assert (usage.used, usage.held) == (Amounts(calls=4, tokens=SUM_MAX, cost_micros=SUM_MAX), NOTHING)
 
 
 def test_every_unit_is_counted_by_itself(books: Books) -> None:
     amounts = Amounts(1, 20, 300, 4_000, 50_000, 600_000)
     books.charge((Reservation(SCOPE, amounts),) * 2)
-    assert books.usage[SCOPE].used == Amounts(2, 40, 600, 8_000, 100_000, 1_200_000)
+    assert Usage.read(books.usage[SCOPE]).used == Amounts(2, 40, 600, 8_000, 100_000, 1_200_000)
     held = books.fitting((Reservation(SCOPE, amounts),))
     assert held is not None
-    assert held[SCOPE].held == amounts
+    assert Usage.read(held[SCOPE]).held == amounts
 
 
 @pytest.mark.requirement("POL-6")

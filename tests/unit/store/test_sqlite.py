@@ -72,7 +72,7 @@ async def test_calls_that_are_written_together_are_whole_where_one_of_them_fails
     assert isinstance(first, Claim)
     assert third is NotClaimed.BUDGET
     assert isinstance(second, Claim)
-    usage = (await store.look(values.look())).usage[0]
+    usage = Usage.read((await store.look(values.look())).usage[0])
     assert (usage.used, usage.held) == (Amounts(calls=3), Amounts(calls=3, concurrent=3))
     assert await held(path) == Amounts(calls=2, concurrent=2)  # the read is held in memory alone
     for claim in (first, second, read):
@@ -91,14 +91,14 @@ async def test_a_read_is_held_in_memory_while_the_process_is_alone_and_on_the_di
     # Something else that writes the same scope must not write this hold with it.
     await store.record(values.entry(calls=1))
     assert await held(path) == NOTHING
-    assert (await store.look(values.look())).usage[0].held == Amounts(calls=1, concurrent=1)
+    assert Usage.read((await store.look(values.look())).usage[0]).held == Amounts(calls=1, concurrent=1)
 
     other = await open_store("other")
     assert await held(path) == Amounts(calls=1, concurrent=1)
     assert await other.claim(values.read(limit=2)) is NotClaimed.BUDGET
     assert await store.settle(values.settlement(claim)) is not None
     assert await held(path) == NOTHING
-    assert (await other.look(values.look())).usage[0].used == Amounts(calls=2)
+    assert Usage.read((await other.look(values.look())).usage[0]).used == Amounts(calls=2)
 
 
 @pytest.mark.requirement("BUD-2", "POL-6")

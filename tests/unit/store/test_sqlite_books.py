@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.core.budget import NOTHING, Amounts
+from interlock.core.budget import NOTHING, Amounts, Usage
 from interlock.core.labels import NO_LABELS
 from interlock.store import sqlite_books
 from interlock.store.sqlite_desk import Desk
@@ -33,7 +33,7 @@ def test_what_reads_hold_in_memory_is_not_written(desk: Desk) -> None:
         desk.books.enter(held)
     desk.books.write(desk.db, fused=reads)
     assert sqlite_books.stored_usage(desk.db, scope=SCOPE).held == Amounts(calls=1, concurrent=1)
-    assert desk.books.usage[SCOPE].held == Amounts(calls=3, concurrent=3)
+    assert Usage.read(desk.books.usage[SCOPE]).held == Amounts(calls=3, concurrent=3)
 
 
 def test_too_much_is_forgotten_but_not_what_is_only_in_memory(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_too_much_is_forgotten_but_not_what_is_only_in_memory(desk: Desk, monkey
     assert held is not None
     books.usage.update(held)
     others = [SCOPE._replace(id=str(number)) for number in range(5)]
-    assert all(books.usage[scope].held == NOTHING for scope in others)
+    assert all(Usage.read(books.usage[scope]).held == NOTHING for scope in others)
     for number in range(5):
         assert books.runs["acme", str(number)].version == 0
     books.join(RUN, labels=NO_LABELS, tool="save")

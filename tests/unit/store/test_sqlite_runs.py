@@ -9,7 +9,7 @@ from secrets import token_bytes
 import apsw
 import pytest
 
-from interlock.core.budget import Amounts, Reservation
+from interlock.core.budget import Amounts, Reservation, Usage
 from interlock.core.effect import CallEvent
 from interlock.core.errors import StoreError
 from interlock.ports import NotMoved, RunClaim, RunEntry, RunQuery
@@ -61,7 +61,7 @@ async def test_what_fails_beside_a_move_leaves_the_move_as_if_it_were_alone(tmp_
     assert (moved, isinstance(failed, UnicodeEncodeError), late) == (2, True, NotMoved.OVER)
     assert await sequences(store) == [1, 2]
     seen = await store.look(values.look())
-    assert (seen.usage[0].used, seen.run and seen.run.ended, seen.run and seen.run.version) == (
+    assert (Usage.read(seen.usage[0]).used, seen.run and seen.run.ended, seen.run and seen.run.version) == (
         spent[0].amounts,
         "done",
         1,

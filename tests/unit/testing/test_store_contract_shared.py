@@ -20,8 +20,8 @@ async def test_a_chain_that_was_changed_does_not_verify() -> None:
     for _ in range(3):
         await store.append(values.event())
     await verified(store)
-    event, body, digits = store._chain._links[1]
-    store._chain._links[1] = (event, body + b" ", digits)
+    body, *rest = store._chain._links[1]
+    store._chain._links[1] = (body + b" ", *rest)
     with pytest.raises(AssertionError):
         await verified(store)
 

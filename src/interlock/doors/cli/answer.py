@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from interlock.core.canonical import Json
@@ -23,13 +23,15 @@ class Answer:
     """A verb's whole answer. `document` is for programs, `text` says the same to people.
 
     A verb that could not do what was asked for has an `error` in its document, and its text goes to standard error.
-    `file` is what was asked for as bytes: it goes to standard output by itself, and the text to standard error.
+    What was `given` line by line already is not said again. `file` is what was asked for as bytes: it goes to standard
+    output by itself, and the text to standard error.
     """
 
     document: Mapping[str, Json]
     text: str
     exit_code: int = DONE
     file: bytes | None = None
+    given: bool = False
 
     @property
     def is_fault(self) -> bool:
@@ -39,6 +41,8 @@ class Answer:
 
 def say(answer: Answer, *, as_json: bool) -> int:
     """Print an answer as asked for; its exit code."""
+    if answer.given:
+        return answer.exit_code
     if answer.file is not None:
         sys.stdout.flush()
         sys.stdout.buffer.write(answer.file)
@@ -50,6 +54,12 @@ def say(answer: Answer, *, as_json: bool) -> int:
         stream = sys.stderr if answer.is_fault else sys.stdout
         stream.write(_harmless(answer.text) + "\n")
     return answer.exit_code
+
+
+def give(stream: TextIO, document: Mapping[str, Json], text: str, *, as_json: bool) -> None:
+    """Print one of the parts of an answer as it comes: a line of JSON, or text."""
+    stream.write((json.dumps(document) if as_json else _harmless(text)) + "\n")
+    stream.flush()
 
 
 def note(text: str) -> None:

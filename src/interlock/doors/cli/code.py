@@ -1,7 +1,8 @@
-"""Loads the tools of a project: what the modules, files and manifests that its settings name declare."""
+"""Loads what a project's settings name: the tools that its modules, files and manifests declare, and its models."""
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
@@ -10,12 +11,14 @@ from traceback import extract_tb
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from interlock.core.errors import InterlockError
+from interlock.core.errors import InterlockError, SettingsInvalid
+from interlock.doors.cli.answer import note
 from interlock.doors.cli.faults import ToolsInvalid
 
 if TYPE_CHECKING:
     from interlock.core.functions import Declaration
     from interlock.doors.cli.project import Project
+    from interlock.loop.model import Model
 
 
 def load_tools(project: Project) -> tuple[Declaration, ...]:
@@ -28,6 +31,27 @@ def load_tools(project: Project) -> tuple[Declaration, ...]:
         for each in _declared_in(place, project.root):
             found.setdefault(id(each), each)
     return tuple(found.values())
+
+
+def load_models(project: Project) -> tuple[Model, ...]:
+    """Every model that can be had; of the others it is told why not, since a run may not need them."""
+    from dataclasses import replace
+
+    from interlock.providers import model_of
+    from interlock.providers.hosted import Hosted
+
+    found: list[Model] = []
+    for each in project.models:
+        try:
+            model = model_of(each.text, os.environ)
+        except SettingsInvalid as fault:
+            note(f"The model {each.name} cannot be asked: {fault}")
+            continue
+        if isinstance(model, Hosted):
+            tokens_max = model.tokens_max if each.tokens_max is None else each.tokens_max
+            model = replace(model, name=each.name, price=each.price, tokens_max=tokens_max)
+        found.append(model)
+    return tuple(found)
 
 
 def _declared_in(place: str, root: Path) -> tuple[Declaration, ...]:

@@ -104,7 +104,7 @@ def key_file_mode(store: str) -> Check:
 
 async def sandbox() -> Check:
     """Whether programs can be run in a sandbox; only tools that are programs need it."""
-    from interlock.assemble import sandbox_missing
+    from interlock.adapters import sandbox_missing
 
     missing = await sandbox_missing()
     if missing:

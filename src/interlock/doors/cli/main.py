@@ -24,6 +24,7 @@ from interlock.doors.cli import (
     doctor,
     init,
     policy,
+    runs_move,
     store,
     tools,
 )
@@ -68,6 +69,7 @@ for name, part in (
     ("tools", tools.app),
     ("policy", policy.app),
     ("approvals", approvals.app),
+    ("runs", runs_move.app),
     ("audit", audit.app),
     ("backup", backup.app),
     ("store", store.app),

@@ -13,6 +13,8 @@ from interlock.core.budget import LIMITED, Limit, Limits, ScopeKind, Unit
 from interlock.core.call import Principal
 from interlock.core.errors import SettingsInvalid
 from interlock.doors.cli.faults import ProjectMissing
+from interlock.loop.agent import Agent
+from interlock.loop.model import Price
 from interlock.settings import Settings
 
 FILE: Final = "interlock.toml"
@@ -21,6 +23,7 @@ DAYS_MAX: Final = 36_500
 
 _Fields = Mapping[str, type]
 _Word = TypeVar("_Word", ScopeKind, Unit)
+_Named = TypeVar("_Named", "NamedModel", Agent)
 _TABLES: Final[Mapping[str, _Fields]] = {
     "interlock": {
         "store": str,
@@ -29,18 +32,38 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "environment": str,
         "egress_allow": list,
         "keep_days": int,
+        "hand_off_owner": str,
     },
     "operator": {"id": str, "tenant": str, "groups": list},
     "people": {"id": str, "groups": list},
     "limits": {"scope": str, "unit": str, "amount": int, "window_s": int, "shared": bool},
+    "models": {"name": str, "model": str, "tokens_max": int, "input_micros": int, "output_micros": int},
+    "agents": {
+        "name": str,
+        "instructions": str,
+        "description": str,
+        "model": str,
+        "tools": list,
+        "hand_offs": list,
+    },
 }
-_MANY: Final = frozenset({"people", "limits"})
+_MANY: Final = frozenset({"people", "limits", "models", "agents"})
 _WORDS: Final[Mapping[type, str]] = {
     str: "text",
     int: "a whole number",
     bool: "true or false",
     list: "a list of texts",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class NamedModel:
+    """A model that runs may ask: `text` says which, as `providers.model_of` reads it."""
+
+    name: str
+    text: str
+    tokens_max: int | None = None
+    price: Price | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +84,9 @@ class Project:
     limits: Limits = field(default_factory=Limits)
     egress_allow: tuple[str, ...] = ()
     keep_days: int = 0
+    hand_off_owner: str = ""
+    models: tuple[NamedModel, ...] = ()
+    agents: tuple[Agent, ...] = ()
 
     @property
     def settings(self) -> Settings:
@@ -70,6 +96,7 @@ class Project:
             limits=self.limits,
             tenant=self.operator.tenant,
             egress_allow=self.egress_allow,
+            hand_off_owner=self.hand_off_owner,
         )
 
     @property
@@ -127,6 +154,9 @@ def parse_project(text: str, *, root: Path) -> Project:
         limits=Limits(tuple(_limit(each) for each in _many(said, "limits"))),
         egress_allow=_texts(main, "egress_allow"),
         keep_days=_days(main, "keep_days"),
+        hand_off_owner=_text(main, "hand_off_owner", ""),
+        models=_once([_model(each) for each in _many(said, "models")], where="[[models]]"),
+        agents=_once([_agent(each) for each in _many(said, "agents")], where="[[agents]]"),
     )
 
 
@@ -199,6 +229,37 @@ def _limit(table: Mapping[str, object]) -> Limit:
         raise SettingsInvalid(f"{FILE}: [[limits]] needs an amount of zero or more, and no negative window_s")
     scope, unit = _one_of(LIMITED, table, "scope"), _one_of(tuple(Unit), table, "unit")
     return Limit(scope, unit, amount, window_s, shared=bool(table.get("shared", False)))
+
+
+def _model(table: Mapping[str, object]) -> NamedModel:
+    text = _text(table, "model", "").strip()
+    if not text:
+        raise SettingsInvalid(f'{FILE}: [[models]] needs a model, such as model = "openai:gpt-5-mini"')
+    numbers = {name: _count(table, name) for name in ("tokens_max", "input_micros", "output_micros") if name in table}
+    prices = "input_micros" in numbers, "output_micros" in numbers
+    if any(prices) and not all(prices):
+        raise SettingsInvalid(f"{FILE}: [[models]] has a price with both input_micros and output_micros")
+    price = Price(numbers["input_micros"], numbers["output_micros"]) if all(prices) else None
+    return NamedModel(_text(table, "name", text), text, numbers.get("tokens_max"), price)
+
+
+def _count(table: Mapping[str, object], name: str) -> int:
+    found = table[name]
+    if not isinstance(found, int) or found < (name == "tokens_max"):
+        raise SettingsInvalid(f"{FILE}: {name} in [[models]] is a number from {int(name == 'tokens_max')}")
+    return found
+
+
+def _agent(table: Mapping[str, object]) -> Agent:
+    words = {name: _text(table, name, "") for name in ("instructions", "description", "model")}
+    tools = _texts(table, "tools") if "tools" in table else None
+    return Agent(_text(table, "name", ""), **words, tools=tools, hand_offs=_texts(table, "hand_offs"))
+
+
+def _once(found: list[_Named], *, where: str) -> tuple[_Named, ...]:
+    if len({each.name for each in found}) < len(found):
+        raise SettingsInvalid(f"{FILE}: two of {where} have one name")
+    return tuple(found)
 
 
 def _one_of(words: tuple[_Word, ...], table: Mapping[str, object], name: str) -> _Word:

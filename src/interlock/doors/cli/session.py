@@ -17,14 +17,16 @@ from interlock.core.functions import Declaration
 from interlock.core.refusals import Code
 from interlock.core.tool import ToolSpec
 from interlock.doors.cli.answer import note
-from interlock.doors.cli.code import load_tools
+from interlock.doors.cli.code import load_models, load_tools
 from interlock.doors.cli.faults import IdAmbiguous
 from interlock.doors.cli.project import MEMORY, Project, read_project
 from interlock.doors.cli.verb import line
+from interlock.loop.model import Model
 from interlock.runtime.acts import OPERATORS
-from interlock.settings import Publish
+from interlock.settings import Drives, Publish
 
 Tools = tuple[Declaration, ...]
+Models = tuple[Model, ...]
 
 ID_CHARS_MIN = 4
 """How much of an id must be given at least."""
@@ -38,6 +40,7 @@ class Session:
     gate: Gate
     by: Principal
     actor: str
+    models: frozenset[str] = frozenset()
 
     def caller(self, *, run: str | None = None, task: str | None = None, key: str | None = None) -> Caller:
         """Who a call is made for. A person typed it, so tools that only a user may choose are open."""
@@ -62,15 +65,28 @@ def os_user() -> str:
 async def opened() -> AsyncIterator[Session]:
     """The project's store. Where it has no policies, the project's are put in force; later only `policy save` does."""
     async with as_it_is() as session:
-        project, gate = session.project, session.gate
-        if not await gate.policies.sources():
-            if has_policies(project):
-                by = replace(project.operator, actor=session.actor)
-                await gate.policies.save(read_policies(project.policies), by=by)
-                note(f"The policies of {project.policies.name}/ are now in force.")
-            else:
-                note(f"There is no policy in force, and no .cedar file in {project.policies}: every call is refused.")
+        await _in_force(session)
         yield session
+
+
+@asynccontextmanager
+async def driving() -> AsyncIterator[Session]:
+    """The same, with the project's models: for the runs that it is asked to drive, and no others."""
+    async with _entered(Publish.NEW, load_tools, models=load_models) as session:
+        await _in_force(session)
+        yield session
+
+
+async def _in_force(session: Session) -> None:
+    """Put the project's policies in force where the store has none."""
+    project, gate = session.project, session.gate
+    if not await gate.policies.sources():
+        if has_policies(project):
+            by = replace(project.operator, actor=session.actor)
+            await gate.policies.save(read_policies(project.policies), by=by)
+            note(f"The policies of {project.policies.name}/ are now in force.")
+        else:
+            note(f"There is no policy in force, and no .cedar file in {project.policies}: every call is refused.")
 
 
 @asynccontextmanager
@@ -110,15 +126,18 @@ def _loadable(project: Project) -> Tools:
 
 
 @asynccontextmanager
-async def _entered(publish: Publish, load: Callable[[Project], Tools]) -> AsyncIterator[Session]:
+async def _entered(
+    publish: Publish, load: Callable[[Project], Tools], *, models: Callable[[Project], Models] = lambda _: ()
+) -> AsyncIterator[Session]:
     project = read_project(line().project)
     by = project.person(line().acting_as)
-    settings = replace(project.settings, publish=publish)
-    host = Host(key_folder=project.root) if project.is_database else Host()
+    settings = replace(project.settings, publish=publish, drives=Drives.NAMED)
+    host = Host(key_folder=project.root if project.is_database else None, models=models(project))
     async with Gate.open(project.store, tools=load(project), settings=settings, host=host) as gate:
         for spec in gate.changed:
             note(f"{changed(spec)} It cannot be called as it is.")
-        yield Session(project, gate, replace(by, actor=os_user()), os_user())
+        names = frozenset(each.name for each in host.models)
+        yield Session(project, gate, replace(by, actor=os_user()), os_user(), names)
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, TextIO, get_type_hints
 
 import typer
 
@@ -22,11 +22,12 @@ Verb = Callable[..., Coroutine[Any, Any, Answer]]
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What every command line may say, whatever its verb."""
+    """What every command line may say, whatever its verb. `out` is where answers go that are given as they come."""
 
     json: bool = False
     project: Path | None = None
     acting_as: str | None = None
+    out: TextIO = sys.stdout
 
 
 _line: ContextVar[Line] = ContextVar("line")
@@ -61,7 +62,7 @@ def verb(app: typer.Typer, name: str) -> Callable[[Verb], Verb]:
     def register(function: Verb) -> Verb:
         @wraps(function)
         def command(*, json_: bool, project_: Path | None, as_: str | None, **given: object) -> Answer:
-            held = _line.set(Line(json_, project_, as_))
+            held = _line.set(Line(json_, project_, as_, sys.stdout))
             try:
                 # A tool that prints must not get between a program and the one document that it reads.
                 with redirect_stdout(sys.stderr):

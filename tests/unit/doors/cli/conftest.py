@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from interlock.doors.cli.main import run
+from tests.walk.scripted_model import ScriptedModel, scripted_model
 
 
 @dataclass(frozen=True)
@@ -69,3 +70,22 @@ def waiting(cli: Cli, project: Path) -> str:
     ran = cli("call", "save_note", '{"title": "hello", "text": "Good morning."}', "--task", "t", "--json")
     assert ran.code == 4
     return str(ran.document["approval_id"])
+
+
+@pytest.fixture
+def models(project: Path) -> Iterator[Callable[..., ScriptedModel]]:
+    """`models(*turns)` makes a server of the project's only model, which says these turns."""
+    open_now: list[Any] = []
+
+    def give(*turns: Any) -> ScriptedModel:
+        served = scripted_model(*turns)
+        open_now.append(served)
+        model: ScriptedModel = served.__enter__()
+        at = f'\n[[models]]\nname = "small"\nmodel = "openai-chat:scripted@{model.url}"\n'
+        settings = project / "interlock.toml"
+        settings.write_text(settings.read_text().partition("\n[[models]]")[0] + at)
+        return model
+
+    yield give
+    for each in open_now:
+        each.__exit__(None, None, None)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from interlock.assemble import sandbox_missing
+from interlock.adapters import sandbox_missing
 from interlock.doors.cli.doctor import BAD, GOOD, WANTING, key_file_mode, python_version, sandbox, sqlite_version
 from tests.unit.doors.cli.conftest import Cli, Ran
 

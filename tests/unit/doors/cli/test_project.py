@@ -1,5 +1,6 @@
 """`interlock.toml`: what it says, and the sentence for whatever it does not know."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,9 @@ import pytest
 from interlock.core.budget import Limit, ScopeKind, Unit
 from interlock.core.call import Principal
 from interlock.core.errors import SettingsInvalid
-from interlock.doors.cli.project import parse_project, read_project
+from interlock.doors.cli.project import NamedModel, parse_project, read_project
+from interlock.loop.agent import Agent
+from interlock.loop.model import Price
 
 ROOT = Path("/p")
 OPERATOR = '[operator]\nid = "alice"\n'
@@ -121,3 +124,55 @@ def test_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
     (tmp_path / "interlock.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(SettingsInvalid, match="cannot be read"):
         read_project(tmp_path)
+
+
+RUNS = """
+[interlock]
+hand_off_owner = "planning"
+[[models]]
+name = "small"
+model = "openai-chat:small@http://127.0.0.1:8080/v1"
+tokens_max = 500
+input_micros = 0
+output_micros = 2
+[[models]]
+model = "openai:gpt-5-mini"
+[[agents]]
+name = "planner"
+tools = []
+hand_offs = ["reader"]
+[[agents]]
+name = "reader"
+instructions = "Read."
+description = "reads"
+"""
+
+
+def test_models_with_their_prices_and_agents_are_read() -> None:
+    project = parse_project(RUNS + OPERATOR, root=ROOT)
+    small, other = project.models
+    assert small == NamedModel("small", "openai-chat:small@http://127.0.0.1:8080/v1", 500, Price(0, 2))
+    assert other == NamedModel("openai:gpt-5-mini", "openai:gpt-5-mini")
+    assert project.agents == (
+        Agent("planner", tools=(), hand_offs=("reader",)),
+        Agent("reader", "Read.", "reads", tools=None),
+    )
+    assert project.settings.hand_off_owner == "planning"
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ('[[models]]\nname = "x"', "needs a model"),
+        ('[[models]]\nmodel = "x"\ninput_micros = 1', "both input_micros and output_micros"),
+        ('[[models]]\nmodel = "x"\ntokens_max = 0', "tokens_max in [[models]] is a number from 1"),
+        ('[[models]]\nmodel = "x"\n[[models]]\nmodel = "x"', "two of [[models]] have one name"),
+        ('[[models]]\nmodle = "x"', "did you mean 'model'?"),
+        ("[[agents]]", "an agent's name"),
+        ('[[agents]]\nname = "x"\n[[agents]]\nname = "x"', "two of [[agents]] have one name"),
+        ('[[agents]]\nname = "x"\ntools = "y"', "tools in [[agents]] must be a list of texts"),
+    ],
+)
+def test_what_is_wrong_with_models_and_agents_is_said(said: str, words: str) -> None:
+    with pytest.raises(SettingsInvalid, match=re.escape(words)):
+        parse_project(f"{OPERATOR}{said}\n", root=ROOT)

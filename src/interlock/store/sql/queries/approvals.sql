@@ -27,3 +27,7 @@ UPDATE approvals SET state = 'used' WHERE tenant = ? AND id = ?
 -- name: void_pending
 -- A claim voids the other questions that wait under its key.
 UPDATE approvals SET state = 'void' WHERE tenant = ? AND key = ? AND state = 'pending'
+
+-- name: select_any_pending
+-- Any question that waits for an answer.
+SELECT 1 FROM approvals WHERE state = 'pending' LIMIT 1

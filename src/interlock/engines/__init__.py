@@ -1,0 +1,1 @@
+"""Who drives runs: start, wake, cancel, recover."""

@@ -1,0 +1,263 @@
+"""The half of a run's work in which its model is asked, and what its answer does to the run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from interlock.core.budget import Amounts, Exhausted, Reservation
+from interlock.core.call import Caller, ToolCall
+from interlock.core.frozen import maker
+from interlock.core.observation import Status
+from interlock.loop.agent import Agent
+from interlock.loop.entries import Bound, Ended, Faulted, Responded
+from interlock.loop.holding import Contended, Held, Used, most_used, used_by, used_in_vain
+from interlock.loop.interrupted import Interrupted
+from interlock.loop.machine import Cause, State
+from interlock.loop.model import Model, ModelUnknown, Reply
+from interlock.loop.offer import Offer, Role, missing
+from interlock.loop.reach import caller_for
+from interlock.loop.transcript import Transcript
+from interlock.loop.verdict import judged, last_turn
+from interlock.models.codec import Choice
+from interlock.models.dialects import Dialect
+from interlock.models.turn import Ended as TurnEnded
+
+if TYPE_CHECKING:
+    from interlock.loop.drive import Drive
+
+INLINE_WAIT_S: Final = 2.0
+"""A shorter pause before a model is asked again is waited for here; for a longer one the run is let go of."""
+
+PAUSE_S: Final = 0.5
+PAUSE_MAX_S: Final = 60.0
+ELSEWHERE_S: Final = 2.0
+"""When a run is looked at again whose model, or a tool's version, this process does not have: another may."""
+
+ELSEWHERE_MAX_S: Final = 60.0
+"""For how long this process lets others have a run that it cannot go on with for want of a version."""
+
+make_responded = maker(Responded)
+
+Body = Mapping[str, object]
+_ENDS: Final = {
+    Cause.ANSWERED: "answered",
+    Cause.REFUSED: "refused",
+    Cause.GAVE_UP: "model",
+    Cause.OVER_LIMIT: "last_turn",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What came of one request, and what it used; `is_settled`: that is counted already where others count it."""
+
+    model: Model
+    caller: Caller
+    reply: Reply
+    used: Used
+    working_ms: int
+    is_settled: bool
+
+
+class Asking:
+    """Asks the model of one run."""
+
+    def __init__(self, drive: Drive) -> None:
+        self._drive = drive
+        self._transcripts: dict[str, Transcript] = {}
+        self._offered: tuple[Dialect, Agent, Offer] | None = None
+
+    async def step(self) -> bool:
+        """Ask for one turn, and write down what came. False: the run rests or is over."""
+        drive, view = self._drive, self._drive.view
+        if view.state is State.MODEL_RETRY and view.until_us is not None and view.until_us > drive.now_us():
+            return await self._wait(view.until_us)
+        reach, begun = drive.reach, view.begun
+        principal = await reach.today(view)
+        if principal is None:
+            await drive.end(Cause.STOPPED, Ended("principal", "Who this run is for is no longer known."))
+            return False
+        gone = missing(reach.views.current, begun.bound, view.tenant)
+        if gone:
+            return await self._without(gone[0])
+        try:
+            model = reach.models.named(view.agent.model or begun.model)
+        except ModelUnknown:
+            return not await drive.rest(until_us=drive.now_us() + int(ELSEWHERE_S * 1_000_000))
+        caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model.name)
+        return await self._ask(model, caller)
+
+    async def _without(self, gone: Bound) -> bool:
+        """A version to which the run is bound is not here. Where there are other processes, one of them may have it."""
+        drive, reach = self._drive, self._drive.reach
+        since_us = reach.missed.setdefault((drive.view.tenant, drive.view.id), drive.now_us())
+        if reach.world.lease is not None and drive.now_us() - since_us < ELSEWHERE_MAX_S * 1_000_000:
+            return not await drive.rest(until_us=drive.now_us() + int(ELSEWHERE_S * 1_000_000))
+        reach.missed.pop((drive.view.tenant, drive.view.id))
+        why = f"{gone.name} {gone.version}, to which the run is bound, is not here any more."
+        await drive.end(Cause.GAVE_UP, Ended("bound_version", why))
+        return False
+
+    async def finish(self) -> bool:
+        """A turn is recorded, and not yet what it means: the process died, or the task is to be checked first."""
+        drive, view = self._drive, self._drive.view
+        turn = view.round.turn
+        cause, why = judged(turn, last=bool(view.round.responded.why))
+        success = await self._checked(view.round.responded.model) if cause is Cause.ANSWERED else None
+        await drive.end(cause, Ended(_ENDS.get(cause, "model"), why, turn.text, success))
+        return False
+
+    def offer(self, dialect: Dialect, caller: Caller) -> Offer:
+        """The tools of the next turn."""
+        view, reach = self._drive.view, self._drive.reach
+        role = Role(view.agent, view.agents, dialect)
+        found = reach.offers.of(reach.views.current, caller, view.begun.bound, role=role)
+        self._offered = dialect, view.agent, found
+        return found
+
+    def offered(self, dialect: Dialect, caller: Caller) -> Offer:
+        """The tools of the turn whose calls came: as they were offered, where that is known here."""
+        known = self._offered
+        if known is not None and known[0] is dialect and known[1] is self._drive.view.agent:
+            return known[2]
+        return self.offer(dialect, caller)
+
+    # --- one request --------------------------------------------------------------------------------------------------
+
+    async def _ask(self, model: Model, caller: Caller) -> bool:
+        drive, view = self._drive, self._drive.view
+        note = last_turn(view)
+        found = self.offer(model.dialect, caller)
+        said = self._transcripts.setdefault(model.name, Transcript(view, model.codec)).messages(note=note)
+        body = model.codec.request(
+            said,
+            options=model.options,
+            tools=found.declarations.tools,
+            choice=Choice.NONE if note else Choice.AUTO,
+        )
+        held = await self._held(model, caller, body)
+        if isinstance(held, Exhausted) and held.resets_us is not None:  # a rate: the run goes on in the next window
+            return not await drive.rest(until_us=held.resets_us)
+        if isinstance(held, Exhausted):
+            await drive.end(Cause.OVER_LIMIT, Ended("budget", _says(held)))
+            return False
+        return await self._take_in(await self._sent(model, caller, body, held=held), note=note)
+
+    async def _held(self, model: Model, caller: Caller, body: Body) -> Held | Exhausted | None:
+        try:
+            return await self._drive.reach.holding.hold(model, caller, body)
+        except Contended:
+            await self._drive.ask(self._drive.reach.world.clock.sleep(PAUSE_S))
+            raise Interrupted from None
+
+    async def _sent(self, model: Model, caller: Caller, body: Body, *, held: Held | None) -> Heard:
+        """Send one request; what it held is settled whatever becomes of it."""
+        drive, clock = self._drive, self._drive.reach.world.clock
+        began_s, used = clock.monotonic_s(), None
+        try:
+            reply = await drive.ask(model.ask(body))
+            is_in_vain = _is_passing(reply) or reply.turn.ended is TurnEnded.HTTP_ERROR
+            used = used_in_vain(model, reply, body) if is_in_vain else used_by(model, reply.turn, body)
+            return Heard(model, caller, reply, used, int((clock.monotonic_s() - began_s) * 1_000), held is not None)
+        finally:
+            if held is not None:
+                working_ms = int((clock.monotonic_s() - began_s) * 1_000)
+                await drive.reach.holding.settle(held, used or most_used(model, body), working_ms=working_ms)
+
+    async def _take_in(self, heard: Heard, *, note: str) -> bool:
+        drive, view, turn = self._drive, self._drive.view, heard.reply.turn
+        if _is_passing(heard.reply):
+            return await self._fault(heard)
+        cause, why = judged(turn, last=bool(note))
+        responded = make_responded(
+            model=heard.model.name,
+            dialect=heard.model.dialect.value,
+            agent=view.agent.name,
+            raw=turn.raw,
+            status=heard.reply.status,
+            streamed=heard.reply.streamed,
+            tokens=heard.used.tokens,
+            cost_micros=heard.used.cost_micros,
+            reported=heard.used.reported,
+            working_ms=heard.working_ms,
+            why=why if cause is Cause.NOTHING_RAN else note,
+        )
+        first, charges = (*self._again(), Cause.RESPONDED), self._charges(heard, rounds=1)
+        match cause:
+            case Cause.CALLED:
+                await drive.move((responded, (*first, cause)), turn=turn, charges=charges)
+                return True
+            case Cause.NOTHING_RAN:
+                await drive.move((responded, (*first, cause, Cause.RETURNED)), turn=turn, charges=charges)
+                return True
+            case Cause.ANSWERED if view.begun.check is not None:
+                await drive.move((responded, first), turn=turn, charges=charges)
+                return await self.finish()
+            case _:
+                ended = Ended(_ENDS[cause], why, turn.text)
+                await drive.move((responded, first), (ended, (cause,)), turn=turn, charges=charges)
+                return False
+
+    def _again(self) -> tuple[Cause, ...]:
+        return (Cause.RETRIED,) if self._drive.view.state is State.MODEL_RETRY else ()
+
+    async def _fault(self, heard: Heard) -> bool:
+        """It may work later: the run asks again after a pause, so many times."""
+        drive, view, reply = self._drive, self._drive.view, heard.reply
+        why = reply.turn.reason or "the model's server did not answer"
+        pause_s = min(PAUSE_S * 2**view.trouble.faults, PAUSE_MAX_S)
+        jitter = int.from_bytes(drive.reach.world.entropy.bytes(2), "big") / 65_536
+        wait_s = max(reply.retry_after_s or 0.0, pause_s * (0.5 + jitter / 2))
+        until_us = drive.now_us() + int(wait_s * 1_000_000)
+        faulted = Faulted(
+            why[:500], reply.status, until_us, heard.working_ms, heard.used.tokens, heard.used.cost_micros
+        )
+        charges = self._charges(heard, rounds=0)
+        if view.trouble.faults + 1 > view.begun.limits.faults:
+            ended = Ended("model", f"{why} ({view.trouble.faults + 1} times in a row)")
+            await drive.move((faulted, (*self._again(), Cause.FAULTED)), (ended, (Cause.GAVE_UP,)), charges=charges)
+            return False
+        await drive.move((faulted, (*self._again(), Cause.FAULTED)), charges=charges)
+        return True
+
+    async def _wait(self, until_us: int) -> bool:
+        """Wait for a short pause; let go of the run for a long one."""
+        drive = self._drive
+        left_s = (until_us - drive.now_us()) / 1_000_000
+        if left_s > INLINE_WAIT_S:
+            return not await drive.rest(until_us=until_us)
+        await drive.ask(drive.reach.world.clock.sleep(left_s))
+        return True
+
+    async def _checked(self, model: str) -> bool | None:
+        """Whether the task is done, by the word of the tool that the run was given for that."""
+        drive, view = self._drive, self._drive.view
+        check, principal = view.begun.check, await drive.reach.today(view)
+        if check is None or principal is None:
+            return None
+        caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model)
+        seen = await drive.see(
+            drive.reach.gate.propose(ToolCall(f"{view.id}.check", check.tool, check.arguments), caller)
+        )
+        return seen.data is True if seen.status is Status.OK else None
+
+    def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:
+        """What the request is charged that held nothing."""
+        if heard.is_settled:
+            return ()
+        used = heard.used
+        amounts = Amounts(rounds=rounds, tokens=used.tokens, cost_micros=used.cost_micros, working_ms=heard.working_ms)
+        taken = self._drive.reach.limits.reservations(heard.caller, None, now_us=self._drive.now_us())
+        return tuple([Reservation(scope, amounts, limits) for scope, _, limits in taken])
+
+
+def _is_passing(reply: Reply) -> bool:
+    """Whether the fault is the server's or the network's, and nothing came that could be used."""
+    return reply.may_repeat or reply.turn.ended is TurnEnded.DROPPED
+
+
+def _says(full: Exhausted) -> str:
+    limit = full.limit
+    return f"The budget of {limit.amount} {limit.unit.value} on {limit.scope.value} leaves no room for another request."

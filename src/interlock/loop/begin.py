@@ -1,0 +1,126 @@
+"""How a run begins: what it was asked for, checked and bound, and written down before anything else happens."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import NotRequired, Required, TypedDict
+
+from interlock.core.budget import Limits
+from interlock.core.call import Caller, Origin, Principal, storable
+from interlock.core.errors import SettingsInvalid
+from interlock.core.journal import EventKind
+from interlock.loop.agent import Agent, by_name
+from interlock.loop.entries import Begun, Bound, Check, Entry, written
+from interlock.loop.limits import RunLimits
+from interlock.loop.machine import Cause, State
+from interlock.loop.model import Model
+from interlock.loop.reach import DOOR, Models, Reach
+from interlock.loop.view import RunView
+from interlock.ports import NewRun, RunClaim
+from interlock.runtime.acts import signed_by
+
+
+class RunOptions(TypedDict):
+    """What a run is started with.
+
+    - `model`: a model, or the name of one that the gate was opened with; a process that takes the run over has to have
+      it under the same name.
+    - `task`: what the model is asked to do.
+    - `principal`: on whose behalf, with whose authority.
+    - `agent`: who is at it first; `agents`: to whom the task may be handed.
+    - `limits`: what it may use up (`RunLimits`, or `Limits` on the scopes `run` and `run_tool`).
+    - `tools`: names of the tools to be offered; all that policy lets the principal see, where none are named.
+    - `task_id`: the business task that keys of effects are made of: the same effect is not made twice under it, by any
+      run.
+    - `run_id`: its id. A second start under one id gives back the run that there is.
+    - `check`: a tool that says whether the task is done.
+    - `trace_id`: the trace that it belongs to.
+    """
+
+    model: Required[Model | str]
+    task: Required[str]
+    principal: Required[Principal]
+    agent: NotRequired[Agent | str]
+    agents: NotRequired[Iterable[Agent]]
+    limits: NotRequired[RunLimits | Limits | None]
+    tools: NotRequired[Collection[str] | None]
+    task_id: NotRequired[str | None]
+    run_id: NotRequired[str | None]
+    check: NotRequired[Check | None]
+    trace_id: NotRequired[str]
+
+
+class Beginning:
+    """Begins runs."""
+
+    def __init__(self, reach: Reach) -> None:
+        self._reach = reach
+
+    async def begun(self, options: RunOptions) -> Begun:
+        """What a run is to begin with. Raises `SettingsInvalid` or `ModelUnknown`."""
+        models, limits, task = self._reach.models, RunLimits.of(options.get("limits")), options["task"]
+        agent = options.get("agent", "agent")
+        first = Agent(agent) if isinstance(agent, str) else agent
+        everybody = tuple({each.name: each for each in (first, *options.get("agents", ()))}.values())
+        by_name(everybody)
+        words: object = task
+        if not isinstance(words, str) or not words.strip():
+            raise SettingsInvalid("a run has a task, in words")
+        given = options["model"]
+        name = given if isinstance(given, str) else models.add(given)
+        _check_models(models, name, everybody, limits=limits)
+        now_us, expires_s = self._reach.world.clock.now_us(), limits.expires_s
+        return Begun(
+            task=storable(task),
+            principal=options["principal"],
+            agent=first.name,
+            agents=everybody,
+            model=name,
+            limits=limits,
+            bound=await self._bound(options, everybody, name),
+            task_id=options.get("task_id"),
+            expires_us=None if expires_s is None else now_us + int(expires_s * 1_000_000),
+            check=options.get("check"),
+            trace_id=options.get("trace_id", ""),
+        )
+
+    async def keep(self, begun: Begun, run_id: str) -> tuple[RunView, RunClaim] | None:
+        """Write the beginning down: the run as it stands, held here. None: there is a run of that id already."""
+        principal, now_us = begun.principal, self._reach.world.clock.now_us()
+        record = {"subject": run_id, **signed_by(principal), "agent": begun.agent, "model": begun.model}
+        new = NewRun(
+            tenant=principal.tenant,
+            id=run_id,
+            state=State.MODEL_REQUEST.value,
+            agent=begun.agent,
+            principal=principal.on_behalf_of,
+            entries=(written(begun, Cause.BEGUN, at_us=now_us),),
+            at_us=now_us,
+            event=self._reach.records.act(EventKind.RUN_STARTED, principal.tenant, record),
+        )
+        claim = await self._reach.world.runs.begin_run(new)
+        if claim is None:
+            return None
+        view = RunView(principal.tenant, run_id)
+        view.apply(Entry(begun, (Cause.BEGUN,), now_us, 1))
+        return view, claim
+
+    async def _bound(self, options: RunOptions, agents: tuple[Agent, ...], model: str) -> tuple[Bound, ...]:
+        principal, trace_id = options["principal"], options.get("trace_id", "")
+        callers = [
+            Caller(principal, origin=Origin(DOOR, each.name, each.model or model, trace_id, principal.actor))
+            for each in agents
+        ]
+        tools = options.get("tools")
+        bound = self._reach.offers.bound(await self._reach.views.latest(), callers, tools)
+        missing = sorted(set(tools or ()) - {each.name for each in bound})
+        if missing:
+            raise SettingsInvalid(f"there is no tool {missing[0]!r} that this principal may see")
+        return bound
+
+
+def _check_models(models: Models, name: str, agents: tuple[Agent, ...], *, limits: RunLimits) -> None:
+    """Every model is there, and has a price where what it costs is limited."""
+    for each in (name, *(agent.model for agent in agents if agent.model)):
+        if models.named(each).price is None and limits.cost_micros is not None:
+            raise SettingsInvalid(f"a limit on cost needs the price of the model {each}: give it price=Price(...)")

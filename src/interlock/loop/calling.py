@@ -1,0 +1,297 @@
+"""The half of a run's work in which the calls of a turn go to the gate, and people are waited for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Final
+
+from interlock.core.approval import ApprovalState
+from interlock.core.call import Caller, Principal
+from interlock.core.decision import Deny
+from interlock.core.frozen import maker
+from interlock.core.observation import Observation, Status
+from interlock.core.recovery import NO_LOOKS
+from interlock.core.refusals import Code
+from interlock.loop.entries import Body, Ended, HandedOff, Moved, Observed
+from interlock.loop.hand_off import handed_to
+from interlock.loop.machine import Cause, State
+from interlock.loop.offer import Planned, planned
+from interlock.loop.reach import caller_for
+from interlock.loop.verdict import calls_over
+from interlock.loop.view import Round
+from interlock.models.dialects import Dialect
+from interlock.runtime.batch import Turn, call_many
+
+if TYPE_CHECKING:
+    from interlock.loop.drive import Drive
+
+make_observed, make_caller = maker(Observed), maker(Caller)
+
+Seen = tuple[int, Observation]
+"""What came of a call, by its place among those that run."""
+
+FIXABLE: Final = frozenset({Code.INVALID_JSON, Code.TOOL_ARGUMENT_INVALID, Code.TOOL_NOT_FOUND, Code.TOOL_NOT_ALLOWED})
+"""What a model can mend by proposing otherwise."""
+
+IN_PROGRESS_S: Final = 0.5
+IN_PROGRESS_TRIES: Final = 120
+"""How often a call is proposed again that a dead process has left claimed: recovery comes to it in between."""
+
+LOST_TRIES: Final = 20
+"""How often a call is that a dead process has left unknown: recovery looks it up in between."""
+
+EDIT_LOOKS: Final = 2
+"""How often it is looked what was put in the place of a question that is void."""
+
+
+class Calling:
+    """Puts the calls of one run to the gate."""
+
+    def __init__(self, drive: Drive) -> None:
+        self._drive = drive
+        self._lost: Counter[str] = Counter()
+
+    async def step(self) -> bool:
+        """Propose what is open, resume what was decided, or wait. False: the run rests or is over."""
+        drive, found = self._drive, self._drive.view.round
+        if drive.view.state is State.WAITING_APPROVAL:
+            if await self._decided(found):
+                await drive.move((Moved(), (Cause.DECIDED,)))
+                return True
+            return not await drive.rest(until_us=_expires_us(found))
+        principal = await drive.reach.today(drive.view)
+        if principal is None:
+            await drive.end(Cause.STOPPED, Ended("principal", "Who this run is for is no longer known."))
+            return False
+        if found.open:
+            await self._propose(found, principal)
+            return True
+        decided = await self._decided(found)
+        for each in decided:
+            await self._resume(found, each, principal)
+        if not decided:
+            await drive.move((Moved(), (Cause.ASKED,)))
+        return True
+
+    # --- proposing ----------------------------------------------------------------------------------------------------
+
+    async def _propose(self, found: Round, principal: Principal) -> None:
+        """Put what is open to the gate, and write down what comes of each call as it ends."""
+        drive, view = self._drive, self._drive.view
+        caller = caller_for(view, principal, turn=found.number, model=found.responded.model)
+        plans = self._planned(found, caller)
+        if len(plans) == 1:
+            began_s = drive.reach.world.clock.monotonic_s()
+            seen = await drive.see(self._one(plans[0], caller))
+            working_ms = int((drive.reach.world.clock.monotonic_s() - began_s) * 1_000)
+            await self._write(found, plans, [(0, seen)], working_ms=working_ms)
+            return
+        async with aclosing(self._many(found, plans, caller)) as batches:
+            began_s = drive.reach.world.clock.monotonic_s()
+            while (batch := await drive.see(anext(batches, None))) is not None:
+                now_s = drive.reach.world.clock.monotonic_s()
+                await self._write(found, plans, batch, working_ms=int((now_s - began_s) * 1_000))
+                began_s = now_s
+
+    def _planned(self, found: Round, caller: Caller) -> list[Planned]:
+        drive, view = self._drive, self._drive.view
+        offered = drive.asking.offered(Dialect(found.responded.dialect), caller)
+        plans = [
+            planned(call, call_id=f"{view.id}.{found.number}.{call.position}", offered=offered) for call in found.calls
+        ]
+        over = calls_over(view, [(each.proposed.position, each.proposed.name, each.call.name) for each in plans])
+        return [_refused(each, over.get(each.proposed.position)) for each in plans]
+
+    async def _one(self, plan: Planned, caller: Caller) -> Observation:
+        """One call of its own turn; again where a dead process is not yet recovered that had it claimed."""
+        gate = self._drive.reach.gate
+        if plan.deny is not None:
+            return await gate.refuse(plan.call, caller, plan.deny)
+        if plan.pin is not None:
+            caller = pinned(caller, plan.pin)
+        for _ in range(IN_PROGRESS_TRIES):
+            seen = await gate.propose(plan.call, caller)
+            if not await self._is_in_progress(seen):
+                break
+            await self._drive.reach.world.clock.sleep(IN_PROGRESS_S)
+        return seen
+
+    async def _many(self, found: Round, plans: Sequence[Planned], caller: Caller) -> AsyncGenerator[list[Seen], None]:
+        """All calls of a turn, in their order as far as they depend on it; what has ended, in batches."""
+        gate, views = self._drive.reach.gate, self._drive.reach.views
+        ended: asyncio.Queue[Seen | None] = asyncio.Queue()
+        known = {
+            index: found.observed[plan.proposed.position].seen
+            for index, plan in enumerate(plans)
+            if plan.proposed.position in found.observed
+        }
+        refused = [
+            (index, await gate.refuse(plan.call, caller.at(index), plan.deny))
+            for index, plan in enumerate(plans)
+            if plan.deny is not None and index not in known
+        ]
+        if refused:
+            yield refused
+        turn = Turn(
+            pins={plan.call.name: plan.pin for plan in plans if plan.pin is not None},
+            known={**known, **dict(refused)},
+            tell=lambda index, seen: ended.put_nowait((index, seen)),
+        )
+        work = asyncio.create_task(
+            call_many(gate, [plan.call for plan in plans], caller, view=views.current, turn=turn)
+        )
+        work.add_done_callback(lambda _: ended.put_nowait(None))
+        try:
+            while (first := await ended.get()) is not None:
+                batch = [first]
+                while not ended.empty() and (more := ended.get_nowait()) is not None:
+                    batch.append(more)
+                known_now = [each for each in batch if not await self._is_in_progress(each[1])]
+                if len(known_now) < len(batch):
+                    await self._drive.reach.world.clock.sleep(IN_PROGRESS_S)
+                yield known_now
+                if work.done() and ended.empty():
+                    break
+            await work
+        finally:
+            if not work.done():
+                work.cancel()
+                await asyncio.wait([work])
+
+    async def _is_in_progress(self, seen: Observation) -> bool:
+        """Whether somebody is at the call, or about to look up what became of it once its process had died."""
+        if seen.error is not None and seen.error.code is Code.IDEMPOTENCY_IN_PROGRESS:
+            return True
+        operation_id = seen.operation_id or ""
+        if seen.status is not Status.UNKNOWN or not seen.replayed or self._lost[operation_id] >= LOST_TRIES:
+            return False
+        self._lost[operation_id] += 1
+        tenant = self._drive.view.tenant
+        looks = await self._drive.reach.world.look_ups.looks(tenant)
+        return not looks.get((tenant, operation_id), NO_LOOKS).escalated
+
+    # --- people -------------------------------------------------------------------------------------------------------
+
+    async def _decided(self, found: Round) -> list[Observed]:
+        """The waiting calls that people have decided, or that have waited for too long."""
+        drive = self._drive
+        now_us = drive.now_us()
+        decided = []
+        for each in found.waiting:
+            held = await drive.reach.world.approvals.approval(drive.view.tenant, each.seen.approval_id or "")
+            is_open = held is not None and held[0].state is ApprovalState.PENDING and not held[0].is_expired(now_us)
+            if not is_open:
+                decided.append(each)
+        return decided
+
+    async def _resume(self, found: Round, waited: Observed, principal: Principal) -> None:
+        """Run what was approved, or hear that it was not: the stored operation, whatever the model would say now.
+
+        A grant whose process died before anything happened is used up all the same: then people are asked once more.
+        """
+        drive = self._drive
+        edited = await self._edited(waited)
+        if edited is not None:
+            await self._write(found, [], [(waited.position, edited)], working_ms=0, edited=True)
+            return
+        began_s = drive.reach.world.clock.monotonic_s()
+        seen = await drive.see(drive.reach.approvals.resume(waited.seen.approval_id or "", by=principal))
+        if await self._is_used_in_vain(seen, waited):
+            seen = await drive.see(self._again(found, waited.position, principal))
+        if await self._is_in_progress(seen):
+            await drive.see(drive.reach.world.clock.sleep(IN_PROGRESS_S))
+            return
+        working_ms = int((drive.reach.world.clock.monotonic_s() - began_s) * 1_000)
+        await self._write(found, [], [(waited.position, seen)], working_ms=working_ms, edited=waited.edited)
+
+    async def _edited(self, waited: Observed) -> Observation | None:
+        """What is waited for where somebody put other arguments in the place of those that were asked about."""
+        drive = self._drive
+        for _ in range(EDIT_LOOKS):
+            held = await drive.reach.world.approvals.approval(drive.view.tenant, waited.seen.approval_id or "")
+            if held is None or held[0].state is not ApprovalState.VOID:
+                return None
+            for each in await drive.reach.world.approvals.approvals(drive.view.tenant, None):
+                if each.replaces == held[0].id and each.run == drive.view.id:
+                    asks = {"approval_id": each.id, "operation_id": each.operation_id}
+                    return waited.seen.changed({**asks, "expires_at_us": each.expires_at_us})
+            await drive.see(drive.reach.world.clock.sleep(IN_PROGRESS_S))  # the new question follows the old one's end
+        return None
+
+    async def _is_used_in_vain(self, seen: Observation, waited: Observed) -> bool:
+        """Whether a grant was used by a try of which is known that it came to nothing: any other is replayed."""
+        if seen.error is None or seen.error.code is not Code.APPROVAL_MISMATCH:
+            return False
+        world, tenant = self._drive.reach.world, self._drive.view.tenant
+        held = await world.approvals.approval(tenant, waited.seen.approval_id or "")
+        return held is not None and held[0].state is ApprovalState.USED
+
+    async def _again(self, found: Round, position: int, principal: Principal) -> Observation:
+        """The same call, under the same key."""
+        caller = caller_for(self._drive.view, principal, turn=found.number, model=found.responded.model)
+        plans = self._planned(found, caller)
+        index = next(at for at, each in enumerate(plans) if each.proposed.position == position)
+        return await self._one(plans[index], caller.at(index))
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    async def _write(
+        self,
+        found: Round,
+        plans: Sequence[Planned],
+        batch: Sequence[Seen],
+        *,
+        working_ms: int,
+        edited: bool = False,
+    ) -> None:
+        """Write down what came of calls; with the last of them the turn goes back to the model."""
+        if not batch:
+            return
+        nonce = self._drive.reach.world.entropy.bytes(16).hex()
+        said: list[tuple[Body, tuple[Cause, ...]]] = []
+        for index, seen in batch:
+            plan = plans[index] if plans else None
+            position = index if plan is None else plan.proposed.position
+            code = None if seen.error is None else seen.error.code
+            is_invented = code is Code.TOOL_NOT_FOUND and plan is not None and plan.pin is None
+            observed = make_observed(position, seen, nonce, working_ms, code in FIXABLE, is_invented, edited)
+            said.append((observed, (Cause.OBSERVED,)))
+            working_ms = 0
+        after = {**found.observed, **{each.position: each for each, _ in said if isinstance(each, Observed)}}
+        is_through = len(after) == len(found.calls) and all(
+            each.seen.status is not Status.WAITING for each in after.values()
+        )
+        if is_through:
+            said += self._through(said, list(after.values()))
+        await self._drive.move(*said)
+
+    def _through(
+        self, said: list[tuple[Body, tuple[Cause, ...]]], seen: Sequence[Observed]
+    ) -> list[tuple[Body, tuple[Cause, ...]]]:
+        """What follows once all calls of a turn have ended: the model is told, or another agent is."""
+        body, _ = said.pop()
+        handed = next((to for each in seen if (to := handed_to(each.seen, self._drive.view.agent)) is not None), None)
+        if handed is None:
+            return [(body, (Cause.OBSERVED, Cause.ALL_OBSERVED, Cause.RETURNED))]
+        return [(body, (Cause.OBSERVED, Cause.ALL_OBSERVED)), (HandedOff(*handed), (Cause.RETURNED,))]
+
+
+def pinned(caller: Caller, pin: str) -> Caller:
+    """The same caller, whose next call means this version."""
+    return make_caller(
+        caller.principal, caller.run, caller.task, None, caller.turn, caller.position, None, caller.origin, pin=pin
+    )
+
+
+def _refused(plan: Planned, over: str | None) -> Planned:
+    if over is None or plan.deny is not None:
+        return plan
+    deny = Deny(Code.BUDGET_EXHAUSTED, f"The run has made as many calls as it may ({over}).")
+    return Planned(plan.proposed, plan.call, plan.pin, deny)
+
+
+def _expires_us(found: Round) -> int | None:
+    return min((each.seen.expires_at_us for each in found.waiting if each.seen.expires_at_us), default=None)

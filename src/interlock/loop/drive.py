@@ -1,0 +1,282 @@
+"""Drives one run: looks where it stands, does the next thing, writes down what came of it, until it rests or is over.
+
+    step -> ask the model | put its calls to the gate | wait -> move (one transaction) -> apply -> step
+
+Nothing that a model or a tool has answered is used before it is in the journal, so a run that is killed goes on from
+there: an answer that is recorded is not asked for again, a call that has ended is not made again, and one that was on
+its way is proposed again under the same key, which the gate knows. Whoever lost the run writes nothing more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from enum import Enum, auto
+from typing import TypeVar
+
+from interlock.core.budget import Reservation
+from interlock.core.frozen import maker
+from interlock.core.journal import Event, EventKind
+from interlock.loop.asking import Asking
+from interlock.loop.calling import Calling
+from interlock.loop.entries import Body, Ended, Entry, Faulted, Moved, Responded, Wish, read, written
+from interlock.loop.interrupted import Interrupted, RunLost
+from interlock.loop.machine import Cause, State, after
+from interlock.loop.reach import Reach
+from interlock.loop.verdict import over
+from interlock.loop.view import RunView
+from interlock.models.turn import Turn
+from interlock.ports import NotMoved, RunClaim, RunMove
+
+T = TypeVar("T")
+
+make_move, make_entry = maker(RunMove), maker(Entry)
+
+PAGE = 1_000
+TRIES = 16
+
+Said = tuple[Body, tuple[Cause, ...]]
+"""Something to be written, and what it moves."""
+
+_RESTED = {Wish.PAUSE: Cause.PAUSED, Wish.HAND_OVER: Cause.HANDED_OVER}
+_BACK = {State.PAUSED: Wish.RESUME, State.WAITING_HUMAN: Wish.HAND_BACK}
+
+
+class _At(Enum):
+    """What a run waits for at the moment."""
+
+    STEP = auto()
+    MODEL = auto()
+    CALLS = auto()
+
+
+class Drive:
+    """One run in this process, while it is held. Implements what `Asking` and `Calling` need of a run."""
+
+    def __init__(self, reach: Reach, view: RunView, claim: RunClaim) -> None:
+        self.reach = reach
+        self.view = view
+        self.claim = claim
+        self.asking = Asking(self)
+        self._calling = Calling(self)
+        self._task: asyncio.Task[object] | None = None
+        self._at = _At.STEP
+        self._stop_asked = False
+        self._leaving = False
+
+    async def run(self) -> None:
+        """Go on until the run rests, is over, or is lost."""
+        self._task = asyncio.current_task()
+        try:
+            while await self._step():
+                if self._leaving:
+                    await self.rest(until_us=self.now_us())
+                    return
+        except RunLost:
+            return
+
+    def interrupt(self) -> None:
+        """Stop what it is at, if that can be stopped, and look what was said to it."""
+        self._stop_asked = True
+        if self._at is not _At.STEP and self._task is not None:
+            self._task.cancel()
+
+    def leave(self) -> None:
+        """Let go of the run at its next step: calls that were claimed are waited for, an answer of a model is not."""
+        self._leaving = True
+        if self._at is _At.MODEL and self._task is not None:
+            self._task.cancel()
+
+    async def ask(self, work: Coroutine[object, object, T]) -> T:
+        """Wait for a model, or a moment, for as long as nobody wants the run to stop. Raises `Interrupted`."""
+        return await self._see(work, _At.MODEL)
+
+    async def see(self, work: Coroutine[object, object, T]) -> T:
+        """Wait for calls, for as long as nobody wants the run to stop. Raises `Interrupted`."""
+        return await self._see(work, _At.CALLS)
+
+    async def _see(self, work: Coroutine[object, object, T], at: _At) -> T:
+        if self._is_to_stop(at):
+            work.close()
+            raise Interrupted
+        self._at = at
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if self._task is None or not self._is_to_stop(at):
+                raise
+            self._task.uncancel()
+            raise Interrupted from None
+        finally:
+            self._at = _At.STEP
+
+    def _is_to_stop(self, at: _At) -> bool:
+        return self._stop_asked or (self._leaving and at is _At.MODEL)
+
+    # --- one step -----------------------------------------------------------------------------------------------------
+
+    async def _step(self) -> bool:
+        """Do the next thing. False: there is nothing to do now."""
+        view = self.view
+        if view.state.is_over:
+            return False
+        wish = view.wishes.get(Wish.CANCEL)
+        if wish is not None:
+            await self.end(Cause.CANCELLED, Ended("cancelled", f"Cancelled by {wish.by}. {wish.text}".strip()))
+            return False
+        broken = over(view, now_us=self.now_us())
+        if broken is not None:
+            await self.end(*broken)
+            return False
+        try:
+            return await self._at_its_state()
+        except Interrupted:
+            self._stop_asked = False
+            await self.catch_up()
+            return True
+
+    async def _at_its_state(self) -> bool:
+        view = self.view
+        if view.state in _BACK:
+            return await self._back(_BACK[view.state])
+        rested = next((wish for wish in _RESTED if wish in view.wishes), None)
+        if rested is not None and view.state is not State.MODEL_RESPONSE:
+            asked = view.wishes[rested]
+            await self._come_to_rest(Moved(f"{asked.by}: {asked.text}"), _RESTED[rested])
+            return True
+        match view.state:
+            case State.MODEL_REQUEST | State.MODEL_RETRY:
+                return await self.asking.step()
+            case State.MODEL_RESPONSE:
+                return await self.asking.finish()
+            case _:
+                return await self._calling.step()
+
+    async def _come_to_rest(self, moved: Moved, cause: Cause) -> None:
+        """Rest as was wished. Where something was said meanwhile, look first: the wish may be taken back."""
+        version = self.view.version
+        await self.catch_up()
+        if self.view.version == version:
+            await self.move((moved, (cause,)), tries=1)
+
+    async def _back(self, wanted: Wish) -> bool:
+        """A run that rests goes on once somebody says so."""
+        view = self.view
+        if wanted not in view.wishes:
+            return not await self.rest()
+        has_calls = view.spent.rounds > 0 and bool(view.round.open or view.round.waiting)
+        cause = Cause.BACK_TO_TOOLS if has_calls else Cause.BACK_TO_MODEL
+        await self.move((Moved(view.wishes[wanted].by), (cause,)))
+        return True
+
+    # --- the journal --------------------------------------------------------------------------------------------------
+
+    def now_us(self) -> int:
+        """Microseconds since 1970 UTC."""
+        return self.reach.world.clock.now_us()
+
+    async def move(
+        self, *said: Said, turn: Turn | None = None, charges: tuple[Reservation, ...] = (), tries: int = TRIES
+    ) -> None:
+        """Write what happened, and then take it in. What others said meanwhile stands before it.
+
+        Raises `RunLost`, and `Interrupted` where so many tries came too late for what was said.
+        """
+        now_us = self.now_us()
+        entries = tuple(written(body, *causes, at_us=now_us) for body, causes in said)
+        state = after(self.view.state, [cause for _, causes in said for cause in causes])
+        ended = next((body for body, _ in said if isinstance(body, Ended)), None)
+        for _ in range(tries):
+            version = self.view.version
+            step = make_move(
+                claim=self.claim,
+                version=version,
+                entries=entries,
+                state=state.value,
+                at_us=now_us,
+                release=state.is_over,
+                ended=None if ended is None else ended.reason,
+                charges=charges,
+                event=None if ended is None else self._ending(state, said),
+            )
+            moved = await self.reach.world.runs.move_run(step)
+            if moved is NotMoved.BEHIND:
+                await self.catch_up()
+                continue
+            if isinstance(moved, NotMoved):
+                raise RunLost(self.view.id)
+            self._take(said, now_us, version, turn=turn)
+            return
+        raise Interrupted
+
+    def _take(self, said: Sequence[Said], at_us: int, version: int, *, turn: Turn | None) -> None:
+        for sequence, (body, causes) in enumerate(said, start=version + 1):
+            self.view.apply(make_entry(body, causes, at_us, sequence), turn=turn)
+        self.reach.moved(self.view.tenant, self.view.id)
+
+    async def rest(self, *, until_us: int | None = None) -> bool:
+        """Let go of the run as it stands. False: something was said or decided meanwhile, so look again."""
+        wakes = [each for each in (until_us, self._wake_us()) if each is not None]
+        step = RunMove(
+            self.claim,
+            self.view.version,
+            (),
+            self.view.state.value,
+            self.now_us(),
+            wake_us=min(wakes, default=None),
+            release=True,
+        )
+        moved = await self.reach.world.runs.move_run(step)
+        if moved is NotMoved.BEHIND:
+            await self.catch_up()
+            return False
+        if isinstance(moved, NotMoved):
+            raise RunLost(self.view.id)
+        return True
+
+    async def end(self, cause: Cause, ended: Ended) -> None:
+        """The run is over. Questions that it put to people are taken back: nothing would come of an answer."""
+        view = self.view
+        for each in view.round.waiting if view.spent.rounds else ():
+            approval_id, by = each.seen.approval_id or "", view.begun.principal
+            await self.reach.approvals.withdraw(approval_id, by=by, note="the run has ended")
+        await self.move((ended, (cause,)))
+
+    async def catch_up(self) -> None:
+        """Take in what others have written meanwhile."""
+        view = self.view
+        while True:
+            page = await self.reach.world.run_reads.run_entries(view.tenant, view.id, after=view.version, limit=PAGE)
+            for each in page:
+                view.apply(read(each))
+            if len(page) < PAGE:
+                return
+
+    def _wake_us(self) -> int | None:
+        """When a resting run has to be looked at, whatever else happens."""
+        view, limits = self.view, self.view.begun.limits
+        waits = None if limits.waits_s is None else view.since_us + int(limits.waits_s * 1_000_000) + 1
+        is_to_ask = view.state is State.MODEL_RETRY and (view.until_us or 0) > self.now_us()
+        again = view.until_us if is_to_ask else None
+        times = [each for each in (view.begun.expires_us, waits, again) if each is not None]
+        return min(times, default=None)
+
+    def _ending(self, state: State, said: Sequence[Said]) -> Event:
+        """The record of the end, with what was used by then: by what is written now, too."""
+        view, spent = self.view, self.view.spent
+        bodies = [body for body, _ in said]
+        asked = [body for body in bodies if isinstance(body, Responded | Faulted)]
+        record = {
+            "subject": view.id,
+            "principal": view.begun.principal.id,
+            "on_behalf_of": view.begun.principal.on_behalf_of,
+            "agent": view.agent.name,
+            "state": state.value,
+            "reason": next(body.reason for body in bodies if isinstance(body, Ended)),
+            "rounds": spent.rounds + sum(isinstance(body, Responded) for body in asked),
+            "calls": spent.calls,
+            "tokens": spent.tokens + sum(body.tokens for body in asked),
+            "cost_micros": spent.cost_micros + sum(body.cost_micros for body in asked),
+            "working_ms": spent.working_ms + sum(body.working_ms for body in asked),
+        }
+        return self.reach.records.act(EventKind.RUN_ENDED, view.tenant, record)

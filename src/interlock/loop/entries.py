@@ -1,0 +1,261 @@
+"""What is written in the journal of a run: everything that moved it, and everything that was said to it.
+
+A journal is data, and is read again to go on: what was decided when an entry was written (which turn may run, what a
+refusal counts as) stands in it and is not decided anew. Each entry is one line of JSON, and what came from outside (the
+bytes of a model's answer, an observation) behind it to the byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import TypeAlias, TypeVar
+
+import orjson
+
+from interlock.core.call import Principal
+from interlock.core.canonical import Json, decode
+from interlock.core.errors import StoreError
+from interlock.core.frozen import frozen, maker
+from interlock.core.observation import Observation, from_bytes, to_bytes
+from interlock.core.tool import spec_to_json
+from interlock.core.typed import from_json
+from interlock.loop.agent import Agent
+from interlock.loop.limits import RunLimits
+from interlock.loop.machine import Cause
+from interlock.ports import RunEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A tool as a run is bound to it: this version, whatever is published later."""
+
+    name: str
+    version: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What says whether a task is done: a tool that reads, and its arguments as JSON. Done is where that gives true."""
+
+    tool: str
+    arguments: str = "{}"
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """What a run was started with. `principal` is asked for anew whenever the run goes on; the rest stays."""
+
+    task: str
+    principal: Principal
+    agent: str
+    agents: tuple[Agent, ...]
+    model: str
+    limits: RunLimits
+    bound: tuple[Bound, ...]
+    task_id: str | None = None
+    expires_us: int | None = None
+    check: Check | None = None
+    trace_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Faulted:
+    """A model was asked and gave no answer; it is asked again at `until_us`."""
+
+    why: str
+    status: int
+    until_us: int
+    working_ms: int = 0
+    tokens: int = 0
+    cost_micros: int = 0
+
+
+@frozen
+class Responded:
+    """A model answered. `raw` is its answer to the byte, `dialect` and `streamed` how to read it again.
+
+    `tokens` and `cost_micros` are what it is charged; `reported` says whether the provider said so, else it is the most
+    that there can have been. `why` says why a turn runs nothing.
+    """
+
+    model: str
+    dialect: str
+    agent: str
+    raw: bytes
+    status: int = 200
+    streamed: bool = False
+    tokens: int = 0
+    cost_micros: int = 0
+    reported: bool = True
+    working_ms: int = 0
+    why: str = ""
+
+
+@frozen
+class Observed:
+    """What came of the call at a position of the turn, as its model is told it (`nonce` fences it as data).
+
+    `fixable`: it was refused for what the model can mend; `invented`: no tool has that name; `edited`: a person put
+    other arguments in the place of the model's.
+    """
+
+    position: int
+    seen: Observation
+    nonce: str
+    working_ms: int = 0
+    fixable: bool = False
+    invented: bool = False
+    edited: bool = False
+
+
+make_run_entry = maker(RunEntry)
+
+
+class Wish(StrEnum):
+    """What somebody wants of a run."""
+
+    CANCEL = "cancel"
+    PAUSE = "pause"
+    RESUME = "resume"
+    HAND_OVER = "hand_over"
+    HAND_BACK = "hand_back"
+
+
+@dataclass(frozen=True, slots=True)
+class Wished:
+    """Somebody asked for something; it is done when the run comes to it. `text` is a reason, or a message."""
+
+    what: Wish
+    by: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A person's message to the model, which it gets with the next request."""
+
+    text: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOff:
+    """The task goes to another agent: the same run, principal, budgets and keys."""
+
+    agent: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """The run came to rest, or went on. `why` in words."""
+
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The end: `reason` by a word to act on, `why` in words, the model's `answer`, and what the check found."""
+
+    reason: str
+    why: str = ""
+    answer: str = ""
+    success: bool | None = None
+
+
+Body: TypeAlias = Begun | Faulted | Responded | Observed | Wished | Said | HandedOff | Moved | Ended
+
+KINDS: Mapping[type[Body], str] = {
+    Begun: "begun",
+    Faulted: "faulted",
+    Responded: "responded",
+    Observed: "observed",
+    Wished: "wished",
+    Said: "said",
+    HandedOff: "handed_off",
+    Moved: "moved",
+    Ended: "ended",
+}
+
+
+@frozen
+class Entry:
+    """One entry as it was read: when it happened, what it moved, and what it says."""
+
+    body: Body
+    causes: tuple[Cause, ...]
+    at_us: int
+    sequence: int = 0
+
+    @property
+    def kind(self) -> str:
+        """The word for it, in the store and to watchers."""
+        return KINDS[type(self.body)]
+
+
+def written(body: Body, *causes: Cause, at_us: int) -> RunEntry:
+    """The entry as it is kept."""
+    fields, behind = _PARTS[type(body)](body) if type(body) in _PARTS else (spec_to_json(body), b"")
+    head = orjson.dumps({"causes": causes, "is": fields})
+    return make_run_entry(KINDS[type(body)], at_us, b"%b\n%b" % (head, behind) if behind else head)
+
+
+def read(entry: RunEntry) -> Entry:
+    """The entry that was kept. Raises `StoreError` where it is none of ours."""
+    head, _, behind = entry.data.partition(b"\n")
+    try:
+        whole = decode(head)
+        causes = tuple(Cause(str(each)) for each in whole["causes"])  # type: ignore[index, call-overload, union-attr]
+        said: Json = whole["is"]  # type: ignore[index, call-overload]
+        return Entry(_READ[entry.kind](said, behind), causes, entry.at_us, entry.sequence)
+    except (KeyError, TypeError, ValueError) as broken:
+        raise StoreError("a journal of a run cannot be read") from broken
+
+
+B = TypeVar("B", Begun, Faulted, Wished, Said, HandedOff, Moved, Ended)
+
+
+def _plain(kind: type[B]) -> Callable[[Json, bytes], B]:
+    return lambda fields, _: from_json(kind, fields)
+
+
+def _responded(body: Body) -> tuple[dict[str, object], bytes]:
+    assert isinstance(body, Responded)  # noqa: S101 - by the table
+    return {name: getattr(body, name) for name in _RESPONDED}, body.raw
+
+
+def _read_responded(value: Json, behind: bytes) -> Responded:
+    if not isinstance(value, dict):
+        raise TypeError("not an object")
+    return Responded(**value, raw=behind)  # type: ignore[arg-type]
+
+
+def _observed(body: Body) -> tuple[dict[str, object], bytes]:
+    assert isinstance(body, Observed)  # noqa: S101 - by the table
+    return {name: getattr(body, name) for name in _OBSERVED}, to_bytes(body.seen)
+
+
+def _read_observed(value: Json, behind: bytes) -> Observed:
+    if not isinstance(value, dict):
+        raise TypeError("not an object")
+    return Observed(**value, seen=from_bytes(behind))  # type: ignore[arg-type]
+
+
+_RESPONDED = tuple(each.name for each in fields(Responded) if each.name != "raw")
+_OBSERVED = tuple(each.name for each in fields(Observed) if each.name != "seen")
+
+_PARTS: Mapping[type[Body], Callable[[Body], tuple[object, bytes]]] = {Responded: _responded, Observed: _observed}
+_READ: Mapping[str, Callable[[Json, bytes], Body]] = {
+    "begun": _plain(Begun),
+    "faulted": _plain(Faulted),
+    "wished": _plain(Wished),
+    "said": _plain(Said),
+    "handed_off": _plain(HandedOff),
+    "moved": _plain(Moved),
+    "ended": _plain(Ended),
+    "responded": _read_responded,
+    "observed": _read_observed,
+}

@@ -1,0 +1,176 @@
+"""Which tools a run may offer its model at this moment: bound at its start, allowed and working today."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from interlock.core.arguments import Unparsed, parse_arguments
+from interlock.core.call import Caller, Principal, ToolCall
+from interlock.core.canonical import Json
+from interlock.core.catalogue import CLOSED, Tool
+from interlock.core.decision import Deny
+from interlock.core.model_text import model_text
+from interlock.core.policy import Visibility
+from interlock.core.refusals import Code
+from interlock.core.stand_in import offered as working_ones
+from interlock.core.view import View
+from interlock.loop.agent import Agent
+from interlock.loop.entries import Bound
+from interlock.loop.hand_off import HAND_OFF, narrowed
+from interlock.models.catalogue_names import catalogue_name, parts
+from interlock.models.dialects import Declarations, Dialect, declare
+from interlock.models.turn import CallKind, Proposed
+from interlock.runtime.health import Health
+
+REMEMBERED_MAX = 256
+NOT_OFFERED = Deny(Code.TOOL_NOT_ALLOWED, "That tool is not among those of this run.")
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The tools of one request: as they are declared, and the versions that their names mean.
+
+    Tools of servers that the provider calls itself are declared to it otherwise; here they are what it has to ask for.
+    `pins` are there also for tools of the run that are frozen or do not work, of which the gate says so.
+    `known` are all names of the tenant's tools, offered or not.
+    """
+
+    declarations: Declarations
+    pins: Mapping[str, str]
+    known: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Who is asked in the next turn, among whom, and how its provider spells tools."""
+
+    agent: Agent
+    agents: Mapping[str, Agent]
+    dialect: Dialect
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One call of a turn on its way to the gate: what its name means, or why it is refused before."""
+
+    proposed: Proposed
+    call: ToolCall
+    pin: str | None = None
+    deny: Deny | None = None
+
+
+def missing(view: View, bound: Iterable[Bound], tenant: str) -> tuple[Bound, ...]:
+    """The bound versions that are not here any more."""
+    return tuple(each for each in bound if view.catalogue.pinned(tenant, each.name, digest=each.digest) is None)
+
+
+def bound_of(view: View, callers: Sequence[Caller], names: Iterable[str] | None) -> tuple[Bound, ...]:
+    """What a run that starts now is bound to: the default versions of all tools that it may see, or of those named.
+
+    `callers` are one for each of its agents: what a later one may see is bound too, and offered to that one alone.
+    """
+    tools = view.catalogue.of(callers[0].principal.tenant)
+    wanted = None if names is None else frozenset(names)
+    return tuple(
+        Bound(tool.spec.name, tool.spec.version, tool.digest)
+        for tool in tools
+        if (wanted is None or tool.spec.name in wanted or tool.spec.name == HAND_OFF)
+        and any(view.visibility(tool, caller) is not Visibility.NEVER for caller in callers)
+    )
+
+
+def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
+    """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to."""
+    tools = [tool for each in bound if (tool := _of_run(view, caller, each, agent=role.agent)) is not None]
+    specs = [tool.spec for tool in tools if tool.state not in CLOSED]
+    working = [spec for spec in specs if not health.withheld(spec)]
+    names = {spec.name for spec in working_ones(specs, working=working)}
+    shown = [tool for tool in tools if tool.spec.name in names]
+    triples = [
+        (tool.spec.name, model_text(tool.spec), _schema(tool, role))
+        for tool in shown
+        if not parts(tool.spec.name).server
+    ]
+    known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
+    return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in tools}, known)
+
+
+class Offers:
+    """Offers that were worked out, for all runs of a process: most runs of an agent offer what another did.
+
+    By identity of the view and of what is bound, which are kept beside; bounded, and dropped when full.
+    """
+
+    def __init__(self, health: Health) -> None:
+        self._health = health
+        self._found: dict[tuple[int, int, str, Dialect], tuple[View, tuple[Bound, ...], Principal, Role, Offer]] = {}
+        self._bound: tuple[View, object, object, tuple[Bound, ...]] | None = None
+
+    def of(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, role: Role) -> Offer:
+        """What may be called in the next turn."""
+        key = (id(view), id(bound), role.agent.name, role.dialect)
+        known = self._found.get(key) if self._health.is_quiet else None
+        if known is not None and known[2] == caller.principal and known[3] == role:
+            return known[4]
+        found = offer(view, caller, bound, role=role, health=self._health)
+        if self._health.is_quiet:
+            if len(self._found) >= REMEMBERED_MAX:
+                self._found.clear()
+            self._found[key] = view, bound, caller.principal, role, found
+        return found
+
+    def bound(self, view: View, callers: Sequence[Caller], names: Collection[str] | None) -> tuple[Bound, ...]:
+        """What a run that starts now is bound to: the same value for runs that start alike."""
+        wanted = None if names is None else frozenset(names)
+        who = callers[0].principal, frozenset(each.origin.agent for each in callers)
+        known = self._bound
+        if known is not None and known[0] is view and known[1] == who and known[2] == wanted:
+            return known[3]
+        found = bound_of(view, callers, wanted)
+        self._bound = view, who, wanted, found
+        return found
+
+
+def _of_run(view: View, caller: Caller, bound: Bound, *, agent: Agent) -> Tool | None:
+    if bound.name == HAND_OFF:
+        if not agent.hand_offs:
+            return None
+    elif agent.tools is not None and bound.name not in agent.tools:
+        return None
+    tool = view.catalogue.pinned(caller.principal.tenant, bound.name, digest=bound.digest)
+    if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
+        return None
+    return tool
+
+
+def _schema(tool: Tool, role: Role) -> dict[str, Json]:
+    schema: dict[str, Json] = json.loads(tool.model_schema)
+    return narrowed(schema, role.agent, role.agents) if tool.spec.name == HAND_OFF else schema
+
+
+def planned(proposed: Proposed, *, call_id: str, offered: Offer) -> Planned:
+    """The call that a model means by its spelling. A name that was not offered means nothing that could run."""
+    name = catalogue_name(proposed, offered.declarations.names)
+    if name == f" {proposed.name}" and not parts(proposed.name).server:  # not offered, and perhaps of this run
+        name = proposed.name
+    if name not in offered.pins:
+        name = name.removeprefix(" ")
+        deny = NOT_OFFERED if name in offered.known else None
+        return Planned(proposed, ToolCall(call_id, name, proposed.arguments_raw), deny=deny)
+    return Planned(proposed, ToolCall(call_id, name, _arguments(proposed, offered, name)), offered.pins[name])
+
+
+def _arguments(proposed: Proposed, offered: Offer, name: str) -> str | dict[str, object]:
+    """Under the original contract: what a dialect made of the schema is undone; else the text itself."""
+    if proposed.kind is CallKind.CUSTOM:
+        return {"input": proposed.arguments_raw}
+    projection = offered.declarations.projections.get(name)
+    if projection is None or not projection.form.marks:
+        return proposed.arguments_raw
+    parsed = parse_arguments(proposed.arguments_raw)
+    if isinstance(parsed, Unparsed):
+        return proposed.arguments_raw
+    back = projection.form.back(parsed)
+    return {**back} if isinstance(back, dict) else proposed.arguments_raw

@@ -1,0 +1,50 @@
+"""How a run stands, for those who look at it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from interlock.loop.machine import State
+from interlock.loop.view import RunView, Spent
+
+
+@dataclass(frozen=True, slots=True)
+class RunReport:
+    """How a run stands, or how it ended. `agent` is at the task, and `model` is asked next. `waiting` are ids of
+    approvals. `answer` is the model's last word, which is not proof that the task is done: `success` says what the
+    run's check found, None where it has none."""
+
+    id: str
+    state: State
+    agent: str
+    spent: Spent
+    answer: str = ""
+    reason: str = ""
+    why: str = ""
+    success: bool | None = None
+    waiting: tuple[str, ...] = ()
+    task: str = ""
+    model: str = ""
+    principal: str = ""
+    started_us: int = 0
+
+
+def report_of(view: RunView) -> RunReport:
+    """How a run stands."""
+    ended = view.ended
+    waiting = view.round.waiting if view.spent.rounds and not view.state.is_over else ()
+    return RunReport(
+        view.id,
+        view.state,
+        view.agent.name,
+        view.spent,
+        answer="" if ended is None else ended.answer,
+        reason="" if ended is None else ended.reason,
+        why="" if ended is None else ended.why,
+        success=None if ended is None else ended.success,
+        waiting=tuple(each.seen.approval_id for each in waiting if each.seen.approval_id),
+        task=view.begun.task,
+        model=view.agent.model or view.begun.model,
+        principal=view.begun.principal.on_behalf_of,
+        started_us=view.started_us,
+    )

@@ -1,0 +1,123 @@
+"""What a turn means for its run, and whether a run may go on: pure, from the view and the turn alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from interlock.loop.entries import Ended
+from interlock.loop.limits import RunLimits
+from interlock.loop.machine import RESTING, Cause, State
+from interlock.loop.view import RunView
+from interlock.models.turn import Ended as TurnEnded
+from interlock.models.turn import Turn
+
+LAST_TURN = (
+    "This is your last turn: no tools can be called any more ({left}). Answer now with what you have, and say what is "
+    "not done."
+)
+ASKS = frozenset({State.MODEL_REQUEST, State.MODEL_RETRY})
+
+_WHY: dict[TurnEnded, str] = {
+    TurnEnded.TRUNCATED: "it was cut off before it was whole, and nothing of it was run.",
+    TurnEnded.MODEL_ERROR: "it was spoilt, and nothing of it was run.",
+    TurnEnded.DROPPED: "it broke off before it was whole, and nothing of it was run.",
+    TurnEnded.IN_PROGRESS: "it was not finished.",
+}
+
+
+def judged(turn: Turn, *, last: bool) -> tuple[Cause, str]:
+    """What a turn does to its run, and why where it comes to nothing. `last`: no calls may be made any more."""
+    match turn.ended:
+        case TurnEnded.CALLS_ALLOWED if last:
+            return Cause.OVER_LIMIT, "It called tools in its last turn."
+        case TurnEnded.CALLS_ALLOWED if turn.runnable:
+            return Cause.CALLED, ""
+        case TurnEnded.CALLS_ALLOWED:
+            return Cause.NOTHING_RAN, "none of its calls was whole."
+        case TurnEnded.ANSWER:
+            return Cause.ANSWERED, ""
+        case TurnEnded.REFUSED:
+            return Cause.REFUSED, turn.reason or "The model refused."
+        case TurnEnded.PAUSED:
+            return Cause.NOTHING_RAN, ""
+        case TurnEnded.HTTP_ERROR | TurnEnded.ERROR:
+            return Cause.GAVE_UP, turn.reason or "The model's server refused the request."
+        case _:
+            return Cause.NOTHING_RAN, _WHY[turn.ended]
+
+
+def over(view: RunView, *, now_us: int) -> tuple[Cause, Ended] | None:
+    """The limit that a run has run into, if it has: it ends there, whatever it is at."""
+    for reason, why in _broken(view, view.begun.limits, now_us):
+        return Cause.OVER_LIMIT, Ended(reason, why)
+    for tool, times in view.trouble.fixable.items():
+        if times > view.begun.limits.fixable:
+            return Cause.GAVE_UP, Ended("fixable", f"Calls of {tool[:128]} were refused {times} times in a row.")
+    return None
+
+
+def _broken(view: RunView, limits: RunLimits, now_us: int) -> Iterator[tuple[str, str]]:
+    spent, trouble = view.spent, view.trouble
+    if view.begun.expires_us is not None and now_us >= view.begun.expires_us:
+        yield "expired", "Its time is over."
+    if view.state in RESTING and limits.waits_s is not None and now_us - view.since_us > limits.waits_s * 1_000_000:
+        yield "waits_s", f"It waited for people for more than {limits.waits_s:g} seconds."
+    if trouble.invented > limits.invented:
+        yield "invented", f"{trouble.invented} names were called that no tool has."
+    repeated = max(trouble.failing.values(), default=0)
+    if repeated >= limits.repeats > 0:
+        yield "repeats", f"One and the same call failed {repeated} times."
+    if trouble.idle > limits.idle:
+        yield "idle", f"{trouble.idle} turns in a row came to nothing."
+    if spent.hand_offs > limits.hand_offs:
+        yield "hand_offs", f"The task was handed on {spent.hand_offs} times."
+    if view.state in ASKS:
+        yield from ((name, f"It has used up its {name}: {used} of {most}.") for name, used, most in _used_up(view))
+
+
+def _used_up(view: RunView) -> Iterator[tuple[str, float, float]]:
+    """What leaves no room for another request."""
+    limits, spent = view.begun.limits, view.spent
+    for name, used, most in (
+        ("rounds", spent.rounds, limits.rounds),
+        ("tokens", spent.tokens, limits.tokens),
+        ("cost_micros", spent.cost_micros, limits.cost_micros),
+        ("working_s", spent.working_ms / 1_000, limits.working_s),
+    ):
+        if most is not None and used >= most:
+            yield name, used, most
+
+
+def last_turn(view: RunView) -> str:
+    """What the model is told where its next turn is its last one; empty where it is not."""
+    limits, spent = view.begun.limits, view.spent
+    left = []
+    if limits.rounds is not None and limits.rounds - spent.rounds <= 1 and limits.rounds > 1:
+        left.append("no further turn")
+    if limits.calls is not None and spent.calls >= limits.calls:
+        left.append("no further call")
+    for name, used, most in (("tokens", spent.tokens, limits.tokens), ("cost", spent.cost_micros, limits.cost_micros)):
+        mean = used / spent.rounds if spent.rounds else 0
+        if most is not None and spent.rounds and used + 2 * mean > most:
+            left.append(f"{most - used:g} of {most:g} {name} left")
+    return LAST_TURN.format(left=", ".join(left)) if left else ""
+
+
+def calls_over(view: RunView, calls: Sequence[tuple[int, str, str]]) -> dict[int, str]:
+    """The calls of the latest turn that are more than the run may make, by position, with the limit that each is over.
+
+    `calls` are position, name on the wire and tool of each; they are counted already.
+    """
+    limits, spent = view.begun.limits, view.spent
+    found: dict[int, str] = {}
+    made, per_tool = spent.calls - len(calls), spent.per_tool.copy()
+    per_tool.subtract(wire for _, wire, _ in calls)
+    for position, wire, tool in calls:
+        made += 1
+        per_tool[wire] += 1
+        most = limits.calls_per_tool.get(tool)
+        if limits.calls is not None and made > limits.calls:
+            found[position] = f"calls: {limits.calls} of {limits.calls}"
+        elif most is not None and per_tool[wire] > most:
+            found[position] = f"calls of {tool[:128]}: {most} of {most}"
+    return found

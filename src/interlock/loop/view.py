@@ -1,0 +1,274 @@
+"""Where a run stands, worked out from its journal: the same entries give the same view, in any process, at any time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from interlock.core.canonical import sha256_hex
+from interlock.core.errors import StoreError
+from interlock.core.observation import Observation, Status
+from interlock.core.refusals import Code
+from interlock.loop.agent import Agent, by_name
+from interlock.loop.codecs import read_again
+from interlock.loop.entries import (
+    Begun,
+    Body,
+    Ended,
+    Entry,
+    Faulted,
+    HandedOff,
+    Moved,
+    Observed,
+    Responded,
+    Said,
+    Wish,
+    Wished,
+)
+from interlock.loop.machine import Cause, State, after
+from interlock.models.turn import Proposed, Turn
+
+IN_VAIN = frozenset({Status.FAILED, Status.REFUSED})
+
+PASSING = frozenset(
+    {Code.RATE_LIMITED, Code.CANCELLED, Code.CONTENDED, Code.IDEMPOTENCY_IN_PROGRESS, Code.DEPENDENCY_NOT_MET}
+)
+"""What is refused for now, or because of others: that it is refused again says nothing of the call."""
+
+_CARRIED_OUT: Mapping[tuple[State, Cause], Wish] = {
+    **{(state, Cause.PAUSED): Wish.PAUSE for state in State},
+    **{(state, Cause.HANDED_OVER): Wish.HAND_OVER for state in State},
+    (State.PAUSED, Cause.BACK_TO_MODEL): Wish.RESUME,
+    (State.PAUSED, Cause.BACK_TO_TOOLS): Wish.RESUME,
+    (State.WAITING_HUMAN, Cause.BACK_TO_MODEL): Wish.HAND_BACK,
+    (State.WAITING_HUMAN, Cause.BACK_TO_TOOLS): Wish.HAND_BACK,
+}
+"""The wish that is done with once a run has moved so; all others stand, also those that came while it moved."""
+
+_BACK: Mapping[Wish, tuple[Wish, State]] = {
+    Wish.RESUME: (Wish.PAUSE, State.PAUSED),
+    Wish.HAND_BACK: (Wish.HAND_OVER, State.WAITING_HUMAN),
+}
+"""What each of these takes back, and where a run has to be for it to mean anything."""
+
+_TAKEN_BACK: Mapping[Wish, Wish] = {away: back for back, (away, _) in _BACK.items()}
+
+
+@dataclass(slots=True)
+class Round:
+    """One answer of a model, the calls of it that go to the gate, and what came of those by position so far."""
+
+    responded: Responded
+    turn: Turn
+    number: int
+    calls: tuple[Proposed, ...] = ()
+    observed: dict[int, Observed] = field(default_factory=dict)
+
+    @property
+    def ran(self) -> bool:
+        """Whether any of its calls goes to the gate."""
+        return bool(self.calls)
+
+    @property
+    def open(self) -> tuple[Proposed, ...]:
+        """The calls of which nothing is known yet."""
+        return tuple(call for call in self.calls if call.position not in self.observed)
+
+    @property
+    def waiting(self) -> tuple[Observed, ...]:
+        """What waits for people."""
+        return tuple(each for each in self.observed.values() if each.seen.status is Status.WAITING)
+
+
+History = Round | Said | HandedOff | Begun
+
+
+@dataclass(slots=True)
+class Spent:
+    """What a run has used up so far."""
+
+    rounds: int = 0
+    calls: int = 0
+    tokens: int = 0
+    cost_micros: int = 0
+    working_ms: int = 0
+    hand_offs: int = 0
+    per_tool: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class Trouble:
+    """What goes wrong again and again: of each kind, how often in a row, or in all.
+
+    What went wrong several times in one turn counts once: its model has not been told of the first yet. `turns` are
+    the numbers of the turns that were counted last.
+    """
+
+    idle: int = 0
+    faults: int = 0
+    invented: int = 0
+    fixable: Counter[str] = field(default_factory=Counter)
+    failing: Counter[str] = field(default_factory=Counter)
+    turns: dict[str, int] = field(default_factory=dict)
+
+
+class RunView:
+    """One run as its entries tell it. `apply` is the only way to change it."""
+
+    def __init__(self, tenant: str, run_id: str) -> None:
+        self.tenant = tenant
+        self.id = run_id
+        self.state = State.START
+        self.version = 0
+        self.spent = Spent()
+        self.trouble = Trouble()
+        self.history: list[History] = []
+        self.conversation_at = 0
+        self.until_us: int | None = None
+        self.since_us = 0
+        self.wishes: dict[Wish, Wished] = {}
+        self.ended: Ended | None = None
+        self.started_us = 0
+        self._begun: Begun | None = None
+        self._round: Round | None = None
+        self._agents: Mapping[str, Agent] = {}
+        self._agent = ""
+
+    @property
+    def begun(self) -> Begun:
+        """What it was started with. Raises `StoreError` where the journal does not say."""
+        if self._begun is None:
+            raise StoreError(f"the run {self.id} has no beginning")
+        return self._begun
+
+    @property
+    def agent(self) -> Agent:
+        """Who is at it."""
+        return self._agents[self._agent]
+
+    @property
+    def agents(self) -> Mapping[str, Agent]:
+        """Who may be."""
+        return self._agents
+
+    @property
+    def round(self) -> Round:
+        """The latest answer of a model."""
+        if self._round is None:
+            raise StoreError(f"no model has answered in the run {self.id}")
+        return self._round
+
+    @property
+    def working_ms(self) -> int:
+        """How long it has worked."""
+        return self.spent.working_ms
+
+    def apply(self, entry: Entry, *, turn: Turn | None = None) -> None:
+        """Take in the next entry. `turn` is what a `Responded` reads as, where it is known. Raises `IllegalStep`."""
+        before = self.state
+        self.state = after(self.state, entry.causes)
+        self.version = entry.sequence
+        if self.state is not before:
+            self.since_us = entry.at_us
+        for cause in entry.causes:
+            done = _CARRIED_OUT.get((before, cause))
+            if done is not None:
+                self.wishes.pop(done, None)
+        self._take(entry.body, entry, turn)
+
+    def _take(self, body: Body, entry: Entry, turn: Turn | None) -> None:
+        match body:
+            case Begun():
+                self._begin(body, entry)
+            case Responded():
+                self._hear(body, entry.causes, turn or read_again(body))
+            case Observed():
+                self._observe(body)
+            case Faulted():
+                self.until_us = body.until_us
+                self.trouble.faults += 1
+                self.spent.working_ms += body.working_ms
+                self.spent.tokens += body.tokens
+                self.spent.cost_micros += body.cost_micros
+            case Said():
+                self.history.append(body)
+            case Wished():
+                self._wish(body)
+            case HandedOff():
+                self.history.append(body)
+                self.conversation_at = len(self.history)
+                self.spent.hand_offs += 1
+                self._agent = body.agent
+            case Moved():
+                pass
+            case Ended():
+                self.ended = body
+
+    def _begin(self, begun: Begun, entry: Entry) -> None:
+        self._begun = begun
+        self._agents = by_name(begun.agents)
+        self._agent = begun.agent
+        self.started_us = entry.at_us
+        self.history.append(begun)
+        self.conversation_at = len(self.history)
+
+    def _hear(self, responded: Responded, causes: tuple[Cause, ...], turn: Turn) -> None:
+        self.spent.rounds += 1
+        self.spent.tokens += responded.tokens
+        self.spent.cost_micros += responded.cost_micros
+        self.spent.working_ms += responded.working_ms
+        self.trouble.faults = 0
+        self.until_us = None
+        calls = turn.runnable if Cause.CALLED in causes else ()
+        self.trouble.idle = self.trouble.idle + 1 if Cause.NOTHING_RAN in causes and responded.why else 0
+        self._round = Round(responded, turn, self.spent.rounds, calls)
+        self.history.append(self._round)
+        self.spent.calls += len(calls)
+        for call in calls:
+            self.spent.per_tool[call.name] += 1
+
+    def _observe(self, observed: Observed) -> None:
+        self.round.observed[observed.position] = observed
+        self.spent.working_ms += observed.working_ms
+        seen, trouble = observed.seen, self.trouble
+        trouble.invented += observed.invented
+        if observed.fixable:
+            self._count(trouble.fixable, seen.tool)
+        elif seen.status is not Status.WAITING:
+            trouble.fixable.pop(seen.tool, None)
+            trouble.turns.pop(seen.tool, None)
+        if seen.status in IN_VAIN and not _is_passing(seen):
+            self._count(trouble.failing, self._operation(observed))
+
+    def _count(self, what: Counter[str], name: str) -> None:
+        number, turns = self.round.number, self.trouble.turns
+        if turns.get(name) != number:
+            turns[name] = number
+            what[name] += 1
+
+    def _operation(self, observed: Observed) -> str:
+        call = next(each for each in self.round.calls if each.position == observed.position)
+        return sha256_hex(f"{call.name}\0{call.arguments_raw}".encode("utf-8", "surrogatepass"))
+
+    def _wish(self, wished: Wished) -> None:
+        """The last word holds: going on takes back a rest that was not begun, and the other way round."""
+        what = wished.what
+        if what in _BACK:
+            away, there = _BACK[what]
+            if self.state is there:
+                self.wishes.pop(away, None)
+            elif away not in self.wishes:
+                return
+        elif what in _TAKEN_BACK:
+            back = _TAKEN_BACK[what]
+            if self.state is not _BACK[back][1]:
+                self.wishes.pop(back, None)
+            elif back not in self.wishes:
+                return
+        self.wishes[what] = wished
+
+
+def _is_passing(seen: Observation) -> bool:
+    """Whether what went wrong is for later, or for others, and says nothing of the call."""
+    return seen.error is not None and seen.error.code in PASSING

@@ -1,0 +1,167 @@
+"""Runs MCP tools: calls the declared tool of the declared server in a session, and reads what it says of it.
+
+Until the call itself is written nothing has happened, whatever became of the session, and an attempt that ends there
+says so. After it, an effect whose answer is lost is not known to have happened or not, and never sent again but where
+its class allows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+
+from mcp.shared.inbound import mcp_param_headers
+
+from interlock.core.canonical import Json
+from interlock.core.errors import SpecInvalid
+from interlock.core.frozen import frozen
+from interlock.core.http_build import Unbuildable
+from interlock.core.http_trace import traceparent
+from interlock.core.mcp_answer import INVALID_PARAMS, Refused, Said, found_of, outcome_of
+from interlock.core.mcp_call import KIND, McpCode
+from interlock.core.operation import Operation
+from interlock.core.outcome import Failed, Outcome
+from interlock.core.refusals import Code
+from interlock.core.resource import Resource
+from interlock.core.tool import ToolSpec, spec_digest
+from interlock.ports import Attempt, Invocation
+from interlock.runners.exchange import NoAnswer, Progress, not_answered, not_built, not_in_time
+from interlock.runners.mcp_exchange import McpExchange
+from interlock.runners.mcp_listing import is_unheard
+from interlock.runners.mcp_pool import Sessions
+from interlock.runners.mcp_session import Illegible, Session
+from interlock.runners.mcp_stdio import NotStarted
+from interlock.runners.mcp_ways import Waits, Ways, mark_of
+
+_ILLEGIBLE = Failed(
+    Code.OUTPUT_INVALID, "It was executed, but its result cannot be shown: it is no result of the protocol."
+)
+
+
+@frozen
+class _Bound:
+    """What one tool is run by, and what tells its server from others."""
+
+    code: McpCode
+    server: str
+
+
+@frozen
+class _Asked:
+    """One call of a tool: under which name, with what, and what goes with it."""
+
+    tool: str
+    arguments: Mapping[str, Json]
+    meta: Mapping[str, Json]
+    is_read: bool
+
+
+class McpRunner:
+    """Calls the tools that are bound to it, by the digest of the spec that they were declared for."""
+
+    def __init__(self, *, ways: Ways, sessions: Sessions | None = None) -> None:
+        self._ways = ways
+        self._sessions = sessions or Sessions()
+        self._bound: dict[str, _Bound] = {}
+
+    def bind(self, spec: ToolSpec, *, code: object) -> None:
+        """Bind a tool's calls to its spec. Raises `SpecInvalid` where they are another tool's."""
+        if not isinstance(code, McpCode) or code.fingerprint != spec.handler.fingerprint:
+            raise SpecInvalid(f"{spec.name}: a tool of the kind {KIND} is run by the calls that it declares")
+        self._bound[spec_digest(spec)] = _Bound(code, mark_of(code.server))
+
+    async def close(self) -> None:
+        """End every session, every server that was started, and every connection."""
+        await self._sessions.close()
+        await self._ways.close()
+
+    async def run(self, invocation: Invocation) -> Attempt:
+        """One attempt."""
+        spec = invocation.operation.spec
+        bound = self._bound.get(invocation.operation.tool.digest)
+        if bound is None:
+            message = f"The calls of {spec.name} are not loaded."
+            return Attempt(Failed(Code.TOOL_UNAVAILABLE, message, nothing_happened=True))
+        code = bound.code
+        asked = _Asked(code.tool, invocation.operation.values, _meta(invocation, code), not spec.effect.is_effect)
+        progress = Progress()
+        try:
+            found = await self._ask(asked, invocation, bound=bound, progress=progress)
+        except asyncio.CancelledError:
+            if asyncio.get_running_loop().time() < invocation.deadline_s:
+                raise
+            return Attempt(not_in_time(progress))
+        if isinstance(found, Unbuildable):
+            return Attempt(not_built(found, spec))
+        if isinstance(found, NoAnswer):
+            return Attempt(not_answered(found, invocation, progress=progress))
+        return Attempt(_ILLEGIBLE if isinstance(found, Illegible) else outcome_of(found, spec=spec, code=code))
+
+    async def precondition(self, invocation: Invocation) -> Failed | None:
+        """None: what must hold is the server's to say, in its answer."""
+        return None
+
+    async def reconcile(self, invocation: Invocation) -> Outcome | None:
+        """Whether it happened, as the declared look-up says; None where its answer proves neither."""
+        bound = self._bound.get(invocation.operation.tool.digest)
+        look_up = None if bound is None else bound.code.look_up
+        if bound is None or look_up is None:
+            return None
+        values = invocation.operation.values
+        filled = {name: values.get(each) if each else invocation.key for name, each in look_up.arguments.items()}
+        arguments = {name: value for name, value in filled.items() if value is not None}
+        asked = _Asked(look_up.tool, arguments, {"traceparent": _trace(invocation)}, is_read=True)
+        found = await self._ask(asked, invocation, bound=bound, progress=Progress())
+        spec = invocation.operation.spec
+        if not isinstance(found, Said | Refused):
+            return None
+        return found_of(found, spec=spec, look_up=look_up, code=bound.code)
+
+    async def resolve(self, operation: Operation) -> Resource | None:
+        """None: an MCP tool has no resolver."""
+        return None
+
+    async def _ask(
+        self, asked: _Asked, invocation: Invocation, *, bound: _Bound, progress: Progress
+    ) -> Said | Refused | Illegible | NoAnswer | Unbuildable:
+        """One call, in the session that there is; a read that finds this one ended by its server gets a new one."""
+        code = bound.code
+        waits = Waits(code.start_timeout_ms / 1_000, code.message_bytes_max)
+        opening = self._ways.opening(code.server, invocation.secrets, waits=waits)
+        if isinstance(opening, Unbuildable):
+            return opening
+        mirrored = mcp_param_headers(dict(code.mirrored), asked.arguments) if asked.tool == code.tool else {}
+        given = tuple((name, invocation.secrets[name]) for name in code.server.secrets)
+        key = (invocation.operation.caller.principal.tenant, bound.server, waits, given)
+        while True:
+            exchange = McpExchange(waits.bytes_max, asked.is_read, mirrored=mirrored, progress=progress)
+            try:
+                async with self._sessions.of(key, opening, waits=waits) as session:
+                    found = await _called(session, asked, exchange=exchange)
+            except NotStarted as fault:
+                return fault.why
+            if not (exchange.is_gone and asked.is_read and session.is_used):
+                return found
+
+
+async def _called(session: Session, asked: _Asked, *, exchange: McpExchange) -> Said | Refused | Illegible | NoAnswer:
+    """What it says; of arguments that it calls invalid, whether its tool can have had a say in that."""
+    found = await session.call(asked.tool, asked.arguments, meta=asked.meta, exchange=exchange)
+    if not isinstance(found, Refused) or found.code != INVALID_PARAMS:
+        return found
+    is_so = await is_unheard(session, asked.tool, asked.arguments, bytes_max=exchange.bytes_max)
+    return replace(found, is_unheard=is_so)
+
+
+def _meta(invocation: Invocation, code: McpCode) -> dict[str, Json]:
+    meta: dict[str, Json] = {"traceparent": _trace(invocation)}
+    if invocation.operation.spec.effect.is_effect:
+        ours = ((code.key_meta, invocation.key), (code.fence_meta, invocation.fence))
+        meta |= {name: value for name, value in ours if name and value}
+    return meta
+
+
+def _trace(invocation: Invocation) -> str:
+    caller = invocation.operation.caller
+    return traceparent(caller, operation_id=invocation.operation_id, attempt=invocation.attempt)

@@ -1,0 +1,90 @@
+"""The engine of one process takes what is due, sets aside what cannot be driven, and keeps none that it lets go of."""
+
+from pathlib import Path
+
+import pytest
+
+from interlock import Host
+from interlock.engines.embedded import FAILURES_MAX, EmbeddedEngine
+from interlock.loop.machine import State
+from interlock.store.memory import MemoryStore
+from interlock.testing.fakes import FakeClock
+from interlock.testing.models import Call, ScriptedModel
+from tests.gates import ALICE, BOB, Shelf
+from tests.runs import ASKS_TO_SAVE, on_store, opened, reached, start
+
+pytestmark = pytest.mark.requirement("LOOP-7")
+
+SAVE: Call = ("save", {"note": "n", "text": "t"})
+
+
+async def test_a_run_that_rests_is_held_by_nobody_and_taken_when_it_is_due() -> None:
+    shelf = Shelf()
+    async with opened(":memory:", ScriptedModel([SAVE, "done"]), shelf.tools, ASKS_TO_SAVE, runs_every_s=0) as gate:
+        run = await start(gate)
+        await reached(run, State.WAITING_APPROVAL)
+        engine = gate.runs._engine
+        assert isinstance(engine, EmbeddedEngine)
+        await engine.rested("acme", run.id)
+        assert (engine._drives, engine._tasks, await gate.runs.recover()) == ({}, {}, 0)
+        (waits,) = (await run.report()).waiting
+        await gate.approvals.approve(waits, by=BOB)
+        assert await gate.runs.recover() == 1
+        assert (await run.result()).state is State.COMPLETE
+        assert (engine._drives, engine._tasks) == ({}, {})
+
+
+async def test_what_a_dead_process_left_is_due_at_once_and_taken_by_one() -> None:
+    store, shelf = MemoryStore(), Shelf()
+    shelf.open.clear()
+    async with on_store(store, ScriptedModel([SAVE]), shelf.tools, runs_every_s=0) as dead:
+        await start(dead, run_id="r")
+        await shelf.started.wait()
+        store.abandon()
+        async with (
+            on_store(store, ScriptedModel(["done"]), shelf.tools, None, runs_every_s=0) as one,
+            on_store(store, ScriptedModel([]), shelf.tools, None, runs_every_s=0) as two,
+        ):
+            assert await two.runs.recover() == 0  # the other took it as it opened
+            assert (await (await one.runs.get("r", by=ALICE)).result()).state is State.COMPLETE
+            shelf.open.set()
+
+
+async def test_a_process_without_models_takes_no_run(tmp_path: Path) -> None:
+    path, shelf = str(tmp_path / "gate.db"), Shelf()
+    async with opened(path, ScriptedModel([SAVE]), shelf.tools, ASKS_TO_SAVE) as gate:
+        run = await start(gate)
+        await reached(run, State.WAITING_APPROVAL)
+        (waits,) = (await run.report()).waiting
+    async with opened(path, (), shelf.tools, None, runs_every_s=0) as gate:
+        await gate.approvals.approve(waits, by=BOB)
+        assert await gate.runs.recover() == 0
+        assert len(await gate._world.runs.due_runs(gate._world.clock.now_us(), 9)) == 1
+
+
+async def test_a_run_that_cannot_be_driven_is_set_aside_with_growing_pauses_and_then_ended() -> None:
+    clock = FakeClock()
+
+    def broken(body: object) -> str:
+        raise RuntimeError("a fault of ours")
+
+    async with opened(":memory:", ScriptedModel(broken), Shelf().tools, host=Host(clock=clock), runs_every_s=0) as gate:
+        run = await start(gate)
+        for failures in range(1, FAILURES_MAX):
+            await gate.runs._engine.rested("acme", run.id)
+            clock.advance(2 * 2**failures - 0.1)
+            assert await gate.runs.recover() == 0
+            clock.advance(0.2)
+            assert await gate.runs.recover() == 1
+        report = await run.result()
+    assert (report.state, report.reason, report.why) == (State.FAILED, "fault", "It could not go on; the log says why.")
+
+
+async def test_one_run_that_is_broken_holds_up_no_other() -> None:
+    def broken(body: object) -> str:
+        raise RuntimeError("a fault of ours")
+
+    models = [ScriptedModel(broken, name="broken"), ScriptedModel(["done"])]
+    async with opened(":memory:", models, Shelf().tools) as gate:
+        await start(gate, model="broken")
+        assert (await (await start(gate)).result()).state is State.COMPLETE

@@ -1,0 +1,64 @@
+"""A list of tools is read page by page, to an end, and says whether a call can have been heard."""
+
+from typing import Any, cast
+
+import pytest
+
+pytest.importorskip("mcp", reason="MCP tools need an extra: pip install 'interlock[mcp]'")
+
+from mcp_types import ListToolsResult, Tool
+
+from interlock.runners.exchange import NoAnswer
+from interlock.runners.mcp_exchange import McpExchange
+from interlock.runners.mcp_listing import is_unheard, listed
+from interlock.runners.mcp_session import Session
+
+SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
+
+
+class Pages:
+    """A session whose pages are these."""
+
+    def __init__(self, *pages: ListToolsResult | NoAnswer) -> None:
+        self._pages = [*pages]
+        self.cursors: list[str | None] = []
+
+    async def page(self, cursor: str | None, *, exchange: McpExchange) -> ListToolsResult | NoAnswer:
+        self.cursors.append(cursor)
+        return self._pages.pop(0) if len(self._pages) > 1 else self._pages[0]
+
+
+def page(*names: str, more: str | None = None, schema: dict[str, Any] | None = None) -> ListToolsResult:
+    tools = [Tool(name=each, input_schema=SCHEMA if schema is None else schema) for each in names]
+    return ListToolsResult(tools=tools, next_cursor=more)
+
+
+async def names(session: Pages) -> list[str] | NoAnswer:
+    found = await listed(cast(Session, session), bytes_max=1_000)
+    return found if isinstance(found, NoAnswer) else [each.name for each in found]
+
+
+async def test_all_pages_are_read() -> None:
+    session = Pages(page("a", more="2"), page("b", "c"))
+    assert await names(session) == ["a", "b", "c"]
+    assert session.cursors == [None, "2"]
+
+
+async def test_a_list_that_does_not_end_is_none() -> None:
+    assert isinstance(await names(Pages(page("a", more="2"))), NoAnswer)
+    assert isinstance(await names(Pages(NoAnswer("gone"))), NoAnswer)
+
+
+@pytest.mark.requirement("IDEM-3")
+@pytest.mark.parametrize(
+    ("session", "expected"),
+    [
+        (Pages(page("other")), True),
+        (Pages(page("act", schema={"type": "object", "required": ["b"]})), True),
+        (Pages(page("act")), False),
+        (Pages(page("act", schema={"type": "object", "properties": {"a": {"$ref": "#/none"}}})), False),
+        (Pages(NoAnswer("gone")), False),
+    ],
+)
+async def test_a_call_was_not_heard_where_no_such_tool_or_arguments_are_listed(session: Pages, expected: bool) -> None:
+    assert await is_unheard(cast(Session, session), "act", {"a": 1}, bytes_max=1_000) is expected
