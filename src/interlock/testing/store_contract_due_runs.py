@@ -111,8 +111,10 @@ class DueRunContract(ContractTests):
         assert ((await found(store)).wake_us, await due(store)) == (LATER_US, [])
 
     async def test_who_takes_a_run_has_seen_its_approvals(self, *, store: RunStore, values: Values) -> None:
-        await self.granted_while_held(store, values)
-        await store.runs.move_run(step(RunClaim(TENANT, RUN, 1), release=True))
+        await let_go(store, RUN, wake_us=None)
+        asking = values.asking("k")
+        await store.ask(asking)
+        assert await store.change(values.granted(asking)) is not None
         claim = await store.runs.take_run(TENANT, RUN, NOW_US)
         assert claim is not None
         assert (await found(store)).wake_us is None

@@ -268,6 +268,9 @@ class RunContract(ContractTests):
         await asyncio.sleep(0)
         move.cancel()
         assert (await found(store)).version == 2
+        for version in range(3, 9):
+            told, seen = await asyncio.gather(store.runs.tell_run(TENANT, RUN, WORDS), found(store))
+            assert (told, seen.version) == (version, version)
 
     # --- read ---------------------------------------------------------------------------------------------------------
 

@@ -130,6 +130,19 @@ async def test_runs_go_on_there_with_all_that_happened_in_them(
     assert [await sequences(store, each) for each in ("new", "waits")] == [[1, 2, 3], [1, 2]]
 
 
+async def test_no_owner_and_no_number_of_a_run_is_given_again_there(
+    tmp_path: Path, postgres_url: str, postgres_stores: Opens
+) -> None:
+    await (await SqliteStore.open(tmp_path / "a.db", chain="main")).close()
+    store = await SqliteStore.open(tmp_path / "a.db", chain="main")
+    for run in ("one", "two", "three"):
+        await begun(store, run)
+    await loaded(store, postgres_url)
+    with psycopg.connect(postgres_url) as connection:
+        assert connection.execute("SELECT last_value FROM run_heads_number_seq").fetchone() == (3,)
+    assert set(await due(await postgres_stores())) == {"one", "two", "three"}
+
+
 @pytest.mark.requirement("IDEM-3", "IDEM-5")
 async def test_a_call_that_was_open_is_orphaned_there_and_can_be_taken_over(
     full: SqliteStore, postgres_url: str, postgres_stores: Opens

@@ -42,6 +42,7 @@ async def test_moves_share_a_transaction_with_claims_and_records(tmp_path: Path)
         store.runs.run(TENANT, RUN),
     )
     assert commits[1:] == [("move_run", "claim", "record", "tell_run", "run")]
+    assert store._writer._batch.repeatable.issuperset(commits[1])
     await store.close()
 
 
