@@ -37,7 +37,7 @@ def test_an_op_that_fails_has_not_touched_memory(desk: Desk) -> None:
     broken = replace(values.intent("k"), event=replace(values.event(), subject="\ud800"))
     with pytest.raises(UnicodeEncodeError):
         sqlite_calls.claim(desk, intent=broken)
-    assert desk.books.usage[SCOPE].held == NOTHING
+    assert Usage.read(desk.books.usage[SCOPE]).held == NOTHING
     assert desk.books.changed_usage == set()
     assert desk.claimed == {}
     assert desk.chain.head.sequence == 0
@@ -68,7 +68,7 @@ def test_a_read_in_memory_is_one_row_when_it_ends(desk: Desk, what: CallEvent) -
     assert found.state is (CallState.SUCCEEDED if what is CallEvent.SUCCEED else CallState.UNKNOWN)
     desk.books.write(desk.db, fused=())
     desk.books.forget()
-    assert desk.books.usage[SCOPE].held == (NOTHING if what is CallEvent.SUCCEED else Amounts(calls=1))
+    assert Usage.read(desk.books.usage[SCOPE]).held == (NOTHING if what is CallEvent.SUCCEED else Amounts(calls=1))
 
 
 def test_a_key_is_taken_from_a_finished_call_only_once_its_lifetime_is_over(desk: Desk) -> None:
