@@ -4,7 +4,7 @@ import pytest
 
 from interlock import Agent, Status, ToolCall
 from interlock.declare.hand_off import hand_off
-from interlock.testing.models import ScriptedModel
+from interlock.testing.models import Said, ScriptedModel
 from tests.gates import ALICE, Shelf, code
 from tests.gates import opened as opened_gate
 from tests.runs import opened, start
@@ -23,7 +23,7 @@ async def test_nobody_outside_of_a_run_hands_anything_on() -> None:
 
 
 async def test_a_task_goes_to_an_agent_that_may_take_it_and_to_no_other() -> None:
-    script = [
+    script: list[Said] = [
         ("hand_off", {"agent": "stranger", "message": "go on"}),
         ("hand_off", {"agent": "writer", "message": "it was found"}),
         "written",
