@@ -7,6 +7,7 @@ import pytest
 from interlock import Gate, Host, PolicySource
 from interlock.core.observation import Observation, Status
 from interlock.loop.desk import Run
+from interlock.loop.entries import Wish
 from interlock.loop.machine import State
 from interlock.loop.report import RunReport
 from interlock.testing.fakes import FakeClock
@@ -175,3 +176,19 @@ async def test_waiting_is_an_event_with_the_approval_and_when_it_expires(gate_pa
         await run.cancel()
         await run.result()
         assert (await events(run))[-1].state is State.CANCELLED
+
+
+@pytest.mark.requirement("LOOP-8", "APR-4")
+async def test_a_run_that_is_paused_while_it_waits_runs_what_was_granted_once_it_is_resumed(gate_path: str) -> None:
+    shelf, model = Shelf(), ScriptedModel([SAVE, "done"])
+    async with opened(gate_path, model, shelf.tools, ASKS_TO_SAVE) as gate:
+        run = await start(gate)
+        await reached(run, State.WAITING_APPROVAL)
+        (waits,) = (await run.report()).waiting
+        await run.wish(Wish.PAUSE)
+        await reached(run, State.PAUSED)
+        await gate.approvals.approve(waits, by=BOB)
+        await gate.runs.recover()
+        assert ((await run.report()).state, shelf.saved) == (State.PAUSED, [])
+        await run.wish(Wish.RESUME)
+        assert ((await run.result()).state, len(shelf.saved)) == (State.COMPLETE, 1)

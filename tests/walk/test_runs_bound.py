@@ -8,6 +8,7 @@ import pytest
 
 from interlock import Gate, Host, PolicySource, Principal, tool
 from interlock.core.catalogue import Lifecycle
+from interlock.loop.entries import Check
 from interlock.loop.machine import State
 from interlock.store.memory import MemoryStore
 from interlock.testing.fakes import FakePrincipals
@@ -134,6 +135,26 @@ async def test_a_tool_that_was_published_later_is_not_offered_to_a_run_that_bega
         model.between = publish
         await (await start(gate)).result()
     assert [offered(request) for request in model.requests] == [["search"], ["search"]]
+
+
+def check(version: str, *, done: bool) -> AnyTool:
+    @tool(effect="read", owner="eng", name="is_done", version=version)
+    async def is_done() -> bool:
+        """Say whether it is done."""
+        return done
+
+    return is_done
+
+
+async def test_what_says_whether_the_task_is_done_is_bound_too() -> None:
+    model = Between([READ, "done"])
+    async with opened(":memory:", model, [search("1", []), check("1", done=True)]) as gate:
+
+        async def publish() -> None:
+            await gate.catalogue.register([gate._bound(check("2", done=False))], by=gate._host)
+
+        model.between = publish
+        assert (await (await start(gate, check=Check("is_done"))).result()).success is True
 
 
 async def test_finished_steps_are_not_done_again_by_who_takes_the_run_over(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.frozen import maker
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
+from interlock.loop.calling import pinned
 from interlock.loop.entries import Bound, Ended, Faulted, Responded
 from interlock.loop.holding import Contended, Held, Used, most_used, used_by, used_in_vain
 from interlock.loop.interrupted import Interrupted
@@ -238,9 +239,9 @@ class Asking:
         if check is None or principal is None:
             return None
         caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model)
-        seen = await drive.see(
-            drive.reach.gate.propose(ToolCall(f"{view.id}.check", check.tool, check.arguments), caller)
-        )
+        pin = next((each.digest for each in view.begun.bound if each.name == check.tool), None)
+        call = ToolCall(f"{view.id}.check", check.tool, check.arguments)
+        seen = await drive.see(drive.reach.gate.propose(call, caller if pin is None else pinned(caller, pin)))
         return seen.data is True if seen.status is Status.OK else None
 
     def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:

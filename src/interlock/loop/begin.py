@@ -28,7 +28,7 @@ class RunOptions(TypedDict):
     - `task`: what the model is asked to do.
     - `principal`: on whose behalf, with whose authority.
     - `agent`: who is at it first; `agents`: to whom the task may be handed.
-    - `limits`: what it may use up (`RunLimits`, or `Limits` on the scopes `run` and `run_tool`).
+    - `limits`: what it may use up (`RunLimits`, or `Limits` on the scope `run`).
     - `tools`: names of the tools to be offered; all that policy lets the principal see, where none are named.
     - `task_id`: the business task that keys of effects are made of: the same effect is not made twice under it, by any
       run.

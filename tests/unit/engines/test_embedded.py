@@ -19,19 +19,29 @@ SAVE: Call = ("save", {"note": "n", "text": "t"})
 
 
 async def test_a_run_that_rests_is_held_by_nobody_and_taken_when_it_is_due() -> None:
-    shelf = Shelf()
-    async with opened(":memory:", ScriptedModel([SAVE, "done"]), shelf.tools, ASKS_TO_SAVE, runs_every_s=0) as gate:
+    clock, model = FakeClock(), ScriptedModel([SAVE, "done"])
+    host = Host(clock=clock)
+    async with opened(":memory:", model, Shelf().tools, ASKS_TO_SAVE, host=host, runs_every_s=0) as gate:
         run = await start(gate)
         await reached(run, State.WAITING_APPROVAL)
         engine = gate.runs._engine
         assert isinstance(engine, EmbeddedEngine)
         await engine.rested("acme", run.id)
         assert (engine._drives, engine._tasks, await gate.runs.recover()) == ({}, {}, 0)
-        (waits,) = (await run.report()).waiting
-        await gate.approvals.approve(waits, by=BOB)
+        clock.advance(3_601)  # what it waits for has expired
         assert await gate.runs.recover() == 1
         assert (await run.result()).state is State.COMPLETE
         assert (engine._drives, engine._tasks) == ({}, {})
+
+
+async def test_a_run_goes_on_as_soon_as_what_it_waits_for_is_decided() -> None:
+    model = ScriptedModel([SAVE, "done"])
+    async with opened(":memory:", model, Shelf().tools, ASKS_TO_SAVE, runs_every_s=0) as gate:
+        run = await start(gate)
+        await reached(run, State.WAITING_APPROVAL)
+        (waits,) = (await run.report()).waiting
+        await gate.approvals.approve(waits, by=BOB)
+        assert (await run.result()).state is State.COMPLETE  # nobody looks around here
 
 
 async def test_what_a_dead_process_left_is_due_at_once_and_taken_by_one() -> None:
