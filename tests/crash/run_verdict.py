@@ -18,13 +18,14 @@ from interlock.loop.entries import Entry, HandedOff, Observed, Responded, read
 from interlock.loop.machine import State
 from interlock.loop.view import Round, RunView
 from interlock.ports import RunQuery, StoredRun
+from interlock.store.memory import MemoryStore
 from interlock.store.postgres import PostgresStore
 from interlock.store.sqlite import SqliteStore
 from tests.crash.run_worker import ERRANDS
-from tests.crash.run_world import ONCE, Place, RunJudge
+from tests.crash.run_world import ONCE, Judging, Place
 from tests.simulation.people import TENANT
 
-Store = SqliteStore | PostgresStore
+Store = SqliteStore | PostgresStore | MemoryStore
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ async def kept_runs(store: Store) -> list[Kept]:
 
 
 async def wrong_with(
-    gate: Gate, store: Store, judge: RunJudge, *, like: int, cancelled: Collection[str] = ()
+    gate: Gate, store: Store, judge: Judging, *, like: int, cancelled: Collection[str] = ()
 ) -> list[str]:
     """Every sentence about what is wrong.
 
@@ -119,7 +120,7 @@ def _ends(run: Kept, wanted: State) -> Iterator[str]:
         yield f"it is {run.view.state}: {ended}"
 
 
-def _asked_again(runs: list[Kept], judge: RunJudge) -> Iterator[str]:
+def _asked_again(runs: list[Kept], judge: Judging) -> Iterator[str]:
     """No turn that was recorded is asked for once more: what is recorded came of the last request for it."""
     asked = judge.asked()
     last = {turn: number for number, turn in sorted(asked.items())}
@@ -139,7 +140,7 @@ def _told(runs: list[Kept]) -> Iterator[tuple[Place, int]]:
                 yield (run.head.id, seen.tool, str(data["name"])), cast("int", data["at"])
 
 
-def _executed_again(runs: list[Kept], judge: RunJudge) -> Iterator[str]:
+def _executed_again(runs: list[Kept], judge: Judging) -> Iterator[str]:
     """No call whose observation is in the journal is executed once more."""
     starts = judge.starts()
     for place, start in _told(runs):
@@ -147,7 +148,7 @@ def _executed_again(runs: list[Kept], judge: RunJudge) -> Iterator[str]:
             yield f"{place} was executed again after its observation was recorded"
 
 
-def _effects(runs: list[Kept], judge: RunJudge) -> Iterator[str]:
+def _effects(runs: list[Kept], judge: Judging) -> Iterator[str]:
     """Nothing twice, and what is told to be done is done."""
     effects = judge.effects()
     for place, numbers in effects.items():

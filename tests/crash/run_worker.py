@@ -9,7 +9,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -48,6 +48,11 @@ POLICIES = (
         """,
         tenant=TENANT,
     ),
+)
+
+
+SETTINGS = Settings(
+    tenant=TENANT, deadline_ms=60_000, look_ups=LOOK_UPS, reap_every_s=0.2, runs_every_s=0.2, hand_off_owner="eng"
 )
 
 
@@ -123,15 +128,8 @@ async def opened(
     Scene.judge, Scene.points = RunJudge(folder / "judge.db"), points or Points(None)
     store = await _store(folder, None if points is None else lambda _when, _names: points.passes())
     counted = (Limit(ScopeKind.TENANT, Unit.TOKENS, 10**12), Limit(ScopeKind.PRINCIPAL, Unit.CONCURRENT, 100))
-    settings = Settings(
-        limits=Limits(counted if (folder / HOLDS).exists() else counted[1:]),
-        tenant=TENANT,
-        deadline_ms=60_000,
-        look_ups=LOOK_UPS,
-        reap_every_s=every_s,
-        runs_every_s=every_s,
-        hand_off_owner="eng",
-    )
+    limits = Limits(counted if (folder / HOLDS).exists() else counted[1:])
+    settings = replace(SETTINGS, limits=limits, reap_every_s=every_s, runs_every_s=every_s)
     try:
         gate = _wired(Gate, store, settings, host=Host(), keys=KEYS)
         gate._models = (model or JudgedModel(SCRIPTS),) if every_s else ()
@@ -194,9 +192,9 @@ class People:
                 pass
 
     async def _say(self) -> None:
-        for run_id, word in await asyncio.to_thread(Scene.judge.wanted):
+        for run_id, word in await Scene.tells(Scene.judge.wanted):
             await self._gate.runs.wish(run_id, Wish(word), by=HOST)
-            await asyncio.to_thread(Scene.judge.tell, run_id, word)
+            await Scene.tells(Scene.judge.tell, run_id, word)
 
     async def _decide(self, waiting: Collection[str]) -> None:
         """At once, but for runs that are known to be kept waiting."""

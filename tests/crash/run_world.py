@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar, cast
 
 import apsw
 
@@ -33,8 +32,46 @@ Place = tuple[str, str, str]
 """A run, a tool and a name: one call of a script."""
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Judging(Protocol):
+    """Writes down what happens in the world, under numbers that rise. It outlives every process."""
+
+    def ask(self, run: str, turn: str) -> tuple[int, bool]:
+        """A model was asked for a turn: the number of the request, and whether it is the turn's first."""
+
+    def start(self, place: Place) -> int:
+        """A tool's code was entered: the number of that execution."""
+
+    def effect(self, place: Place, *, start: int) -> None:
+        """It has happened, by that execution."""
+
+    def tell(self, run: str, word: str) -> None:
+        """A person has said a word about a run."""
+
+    def told(self, run: str, word: str) -> bool:
+        """Whether one has."""
+
+    def wanted(self) -> list[tuple[str, str]]:
+        """Runs that wait for a word which nobody has said yet, and the words."""
+
+    def done(self, place: Place) -> int | None:
+        """The execution that took effect there last, if any did."""
+
+    def asked(self) -> Mapping[int, tuple[str, str]]:
+        """All requests by number: the run and the turn of each."""
+
+    def starts(self) -> Mapping[Place, list[int]]:
+        """All executions by call, the latest last."""
+
+    def effects(self) -> Mapping[Place, list[int]]:
+        """The executions that took effect, by call."""
+
+
 class RunJudge:
-    """Writes down what happens in the world, at once, under numbers that rise. It outlives every process."""
+    """A judge whose database many processes write to."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -140,23 +177,28 @@ EFFECT_MS = 3_000
 class Scene:
     """What tools and models of this process act on: they are declared once, judges come and go."""
 
-    judge: RunJudge
+    judge: Judging
     points: ClassVar[Points] = Points(None)
+
+    @staticmethod
+    async def tells(what: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the judge says to something: in a thread, so that others go on."""
+        return await asyncio.to_thread(what, *args, **kwargs)
 
     @classmethod
     async def acts(cls, tool_name: str, name: str, run: str | None) -> dict[str, object]:
         """One execution that changes something, with points on both sides of the effect."""
         place = (run or "", tool_name, name)
-        number = await asyncio.to_thread(cls.judge.start, place)
+        number = await cls.tells(cls.judge.start, place)
         cls.points.passes()
-        await asyncio.to_thread(partial(cls.judge.effect, place, start=number))
+        await cls.tells(cls.judge.effect, place, start=number)
         cls.points.passes()
         return {"name": name, "at": number}
 
     @classmethod
     async def finds(cls, tool_name: str, name: str, run: str | None) -> dict[str, object] | None:
         """What an execution came to, if it did."""
-        number = await asyncio.to_thread(cls.judge.done, (run or "", tool_name, name))
+        number = await cls.tells(cls.judge.done, (run or "", tool_name, name))
         return None if number is None else {"name": name, "at": number}
 
 
@@ -173,7 +215,7 @@ async def find_removed(name: str, context: Context) -> dict[str, object] | None:
 @tool(effect="read", owner="eng")
 async def look(name: str, context: Context) -> dict[str, object]:
     """Look at something."""
-    number = await asyncio.to_thread(Scene.judge.start, (context.run or "", "look", name))
+    number = await Scene.tells(Scene.judge.start, (context.run or "", "look", name))
     Scene.points.passes()
     return {"name": name, "at": number}
 
@@ -181,8 +223,8 @@ async def look(name: str, context: Context) -> dict[str, object]:
 @tool(effect="read", owner="eng", timeout_ms=60_000)
 async def hear(name: str, context: Context) -> dict[str, object]:
     """Wait until a person has said a word about the run."""
-    number = await asyncio.to_thread(Scene.judge.start, (context.run or "", "hear", name))
-    while not await asyncio.to_thread(Scene.judge.told, context.run or "", name):
+    number = await Scene.tells(Scene.judge.start, (context.run or "", "hear", name))
+    while not await Scene.tells(Scene.judge.told, context.run or "", name):
         await later(0.02)
     return {"name": name, "at": number}
 
@@ -245,7 +287,7 @@ class JudgedModel:
     async def ask(self, body: Mapping[str, object]) -> Reply:
         """The turn that comes next in the run of this request."""
         run, agent, turn = _whose(body)
-        number, is_first = await asyncio.to_thread(Scene.judge.ask, run, f"{agent}.{turn}")
+        number, is_first = await Scene.tells(Scene.judge.ask, run, f"{agent}.{turn}")
         Scene.points.passes()
         said = self._scripts[run.partition("-")[0]][agent][turn]
         if isinstance(said, str) and said.partition(":")[0] in (BUSY, AWAY):

@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
-from interlock.core.approval import ApprovalState
+from interlock.core.approval import Approval, ApprovalState
 from interlock.core.call import Caller, Principal
 from interlock.core.decision import Deny
 from interlock.core.frozen import maker
@@ -21,8 +21,9 @@ from interlock.loop.machine import Cause, State
 from interlock.loop.offer import Planned, planned
 from interlock.loop.reach import caller_for
 from interlock.loop.verdict import calls_over
-from interlock.loop.view import Round
+from interlock.loop.view import Round, RunView
 from interlock.models.dialects import Dialect
+from interlock.models.turn import Proposed
 from interlock.runtime.batch import Turn, call_many
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ class Calling:
     def __init__(self, drive: Drive) -> None:
         self._drive = drive
         self._lost: Counter[str] = Counter()
+        self._is_taken_over = drive.claim.fence > 1
 
     async def step(self) -> bool:
         """Propose what is open, resume what was decided, or wait. False: the run rests or is over."""
@@ -67,7 +69,8 @@ class Calling:
             await drive.end(Cause.STOPPED, Ended("principal", "Who this run is for is no longer known."))
             return False
         if found.open:
-            await self._propose(found, principal)
+            asked = await self._asked_before(found)
+            await (self._write(found, [], asked, working_ms=0) if asked else self._propose(found, principal))
             return True
         decided = await self._decided(found)
         for each in decided:
@@ -99,9 +102,7 @@ class Calling:
     def _planned(self, found: Round, caller: Caller) -> list[Planned]:
         drive, view = self._drive, self._drive.view
         offered = drive.asking.offered(Dialect(found.responded.dialect), caller)
-        plans = [
-            planned(call, call_id=f"{view.id}.{found.number}.{call.position}", offered=offered) for call in found.calls
-        ]
+        plans = [planned(call, call_id=_call_id(view, found, call), offered=offered) for call in found.calls]
         over = calls_over(view, [(each.proposed.position, each.proposed.name, each.call.name) for each in plans])
         return [_refused(each, over.get(each.proposed.position)) for each in plans]
 
@@ -174,6 +175,18 @@ class Calling:
         return not looks.get((tenant, operation_id), NO_LOOKS).escalated
 
     # --- people -------------------------------------------------------------------------------------------------------
+
+    async def _asked_before(self, found: Round) -> list[Seen]:
+        """What was asked by a process that died before it could write that down, and granted meanwhile: to propose it
+        again would put a second question to people."""
+        if not self._is_taken_over:
+            return []
+        self._is_taken_over = False
+        view = self._drive.view
+        granted = await self._drive.reach.world.approvals.approvals(view.tenant, ApprovalState.GRANTED)
+        own = {each.call_id: each for each in granted if each.run == view.id}
+        waiting = [(call.position, own.get(_call_id(view, found, call))) for call in found.open]
+        return [(position, _waits(approval)) for position, approval in waiting if approval is not None]
 
     async def _decided(self, found: Round) -> list[Observed]:
         """The waiting calls that people have decided, or that have waited for too long."""
@@ -277,6 +290,22 @@ class Calling:
         if handed is None:
             return [(body, (Cause.OBSERVED, Cause.ALL_OBSERVED, Cause.RETURNED))]
         return [(body, (Cause.OBSERVED, Cause.ALL_OBSERVED)), (HandedOff(*handed), (Cause.RETURNED,))]
+
+
+def _call_id(view: RunView, found: Round, call: Proposed) -> str:
+    return f"{view.id}.{found.number}.{call.position}"
+
+
+def _waits(approval: Approval) -> Observation:
+    return Observation(
+        approval.call_id,
+        approval.binding.tool,
+        approval.binding.version,
+        Status.WAITING,
+        operation_id=approval.operation_id,
+        approval_id=approval.id,
+        expires_at_us=approval.expires_at_us,
+    )
 
 
 def pinned(caller: Caller, pin: str) -> Caller:

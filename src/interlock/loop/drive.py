@@ -21,7 +21,7 @@ from interlock.loop.asking import Asking
 from interlock.loop.calling import Calling
 from interlock.loop.entries import Body, Ended, Entry, Faulted, Moved, Responded, Wish, read, written
 from interlock.loop.interrupted import Interrupted, RunLost
-from interlock.loop.machine import Cause, State, after
+from interlock.loop.machine import RESTING, Cause, State, after
 from interlock.loop.reach import Reach
 from interlock.loop.verdict import over
 from interlock.loop.view import RunView
@@ -255,7 +255,8 @@ class Drive:
     def _wake_us(self) -> int | None:
         """When a resting run has to be looked at, whatever else happens."""
         view, limits = self.view, self.view.begun.limits
-        waits = None if limits.waits_s is None else view.since_us + int(limits.waits_s * 1_000_000) + 1
+        may_wait = limits.waits_s is not None and view.state in RESTING
+        waits = view.since_us + int((limits.waits_s or 0.0) * 1_000_000) + 1 if may_wait else None
         is_to_ask = view.state is State.MODEL_RETRY and (view.until_us or 0) > self.now_us()
         again = view.until_us if is_to_ask else None
         times = [each for each in (view.begun.expires_us, waits, again) if each is not None]
