@@ -34,6 +34,7 @@ make_move, make_entry = maker(RunMove), maker(Entry)
 
 PAGE = 1_000
 TRIES = 16
+EXPIRY_LATE_S = 0.01
 
 Said = tuple[Body, tuple[Cause, ...]]
 """Something to be written, and what it moves."""
@@ -70,10 +71,15 @@ class Drive:
         try:
             while await self._step():
                 if self._leaving:
-                    await self.rest(until_us=self.now_us())
+                    await self._leave_off()
                     return
         except RunLost:
             return
+
+    async def _leave_off(self) -> None:
+        """Let go of the run as it stands, for whoever looks first."""
+        while not await self.rest(until_us=self.now_us()):
+            pass
 
     def interrupt(self) -> None:
         """Stop what it is at, if that can be stopped, and look what was said to it."""
@@ -88,8 +94,19 @@ class Drive:
             self._task.cancel()
 
     async def ask(self, work: Coroutine[object, object, T]) -> T:
-        """Wait for a model, or a moment, for as long as nobody wants the run to stop. Raises `Interrupted`."""
-        return await self._see(work, _At.MODEL)
+        """Wait for a model, or a moment, for as long as nobody wants the run to stop and its time is not over.
+
+        Raises `Interrupted`.
+        """
+        expires_us = self.view.begun.expires_us
+        left_s = None if expires_us is None else max(0.0, (expires_us - self.now_us()) / 1_000_000) + EXPIRY_LATE_S
+        try:
+            async with asyncio.timeout(left_s) as expiry:
+                return await self._see(work, _At.MODEL)
+        except TimeoutError:
+            if expiry.expired():
+                raise Interrupted from None
+            raise
 
     async def see(self, work: Coroutine[object, object, T]) -> T:
         """Wait for calls, for as long as nobody wants the run to stop. Raises `Interrupted`."""
@@ -233,6 +250,16 @@ class Drive:
         if isinstance(moved, NotMoved):
             raise RunLost(self.view.id)
         return True
+
+    async def set_down(self, *, until_us: int) -> None:
+        """Let go of the run where its journal cannot be read on, or not be written: nothing of it is looked at."""
+        moved: int | NotMoved = NotMoved.BEHIND
+        while moved is NotMoved.BEHIND:
+            head = await self.reach.world.run_reads.run(self.view.tenant, self.view.id)
+            if head is None:
+                raise RunLost(self.view.id)
+            step = RunMove(self.claim, head.version, (), head.state, self.now_us(), wake_us=until_us, release=True)
+            moved = await self.reach.world.runs.move_run(step)
 
     async def end(self, cause: Cause, ended: Ended) -> None:
         """The run is over. Questions that it put to people are taken back: nothing would come of an answer."""
