@@ -75,3 +75,19 @@ async def test_one_that_is_driven_here_is_let_go_of_and_those_beside_it_are_hear
         assert await other.cancel() is None
         assert (await other.result(timeout_s=5)).state is State.CANCELLED
         assert not (await _let_go(gate, spoilt.id, times=1)).over
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+async def test_one_that_lacks_an_entry_asks_its_model_for_nothing(lost: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedded, "PAUSE_S", 60.0)
+    model = Slow()
+    async with opened(":memory:", model, Shelf().tools) as gate:
+        run = await start(gate)
+        await model.asked.wait()
+        for _ in range(3):
+            await run.say("hello")
+        entries = gate._world.runs._runs["acme", run.id].entries  # type: ignore[attr-defined]
+        entries[lost:] = entries[lost + 1 :] if lost == 1 else []
+        model.go.set()
+        assert not (await _let_go(gate, run.id, times=1)).over
+    assert len(model.requests) == 1

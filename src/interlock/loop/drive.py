@@ -15,6 +15,7 @@ from enum import Enum, auto
 from typing import TypeVar
 
 from interlock.core.budget import Reservation
+from interlock.core.errors import StoreError
 from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
@@ -218,7 +219,7 @@ class Drive:
             )
             moved = await self.reach.world.runs.move_run(step)
             if moved is NotMoved.BEHIND:
-                await self.catch_up()
+                await self._fall_in()
                 continue
             if isinstance(moved, NotMoved):
                 raise RunLost(self.view.id)
@@ -245,7 +246,7 @@ class Drive:
         )
         moved = await self.reach.world.runs.move_run(step)
         if moved is NotMoved.BEHIND:
-            await self.catch_up()
+            await self._fall_in()
             return False
         if isinstance(moved, NotMoved):
             raise RunLost(self.view.id)
@@ -268,6 +269,13 @@ class Drive:
             approval_id, by = each.seen.approval_id or "", view.begun.principal
             await self.reach.approvals.withdraw(approval_id, by=by, note="the run has ended")
         await self.move((ended, (cause,)))
+
+    async def _fall_in(self) -> None:
+        """Take in what stood before a step that came too late. Raises `StoreError` where the journal lacks it."""
+        version = self.view.version
+        await self.catch_up()
+        if self.view.version == version:
+            raise StoreError(f"the last entries of the run {self.view.id} are not in its journal")
 
     async def catch_up(self) -> None:
         """Take in what others have written meanwhile."""

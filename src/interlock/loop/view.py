@@ -27,7 +27,7 @@ from interlock.loop.entries import (
     Wish,
     Wished,
 )
-from interlock.loop.machine import Cause, State, after
+from interlock.loop.machine import Cause, IllegalStep, State, after
 from interlock.models.turn import Proposed, Turn
 
 IN_VAIN = frozenset({Status.FAILED, Status.REFUSED})
@@ -167,6 +167,8 @@ class RunView:
 
     def apply(self, entry: Entry, *, turn: Turn | None = None) -> None:
         """Take in the next entry. `turn` is what a `Responded` reads as, where it is known. Raises `IllegalStep`."""
+        if entry.sequence != self.version + 1:
+            raise IllegalStep(f"what happened after entry {self.version} of the run {self.id} is not in its journal")
         before = self.state
         self.state = after(self.state, entry.causes)
         self.version = entry.sequence
