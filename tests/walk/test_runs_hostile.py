@@ -3,11 +3,14 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+import anyio.lowlevel
 import pytest
 
 from interlock import Gate, Limit, Principal, PrincipalKind, ScopeKind, Unit, tool
+from interlock.core.approval import ApprovalState
 from interlock.core.errors import SettingsInvalid
 from interlock.engines import embedded
 from interlock.loop.agent import Agent
@@ -18,7 +21,7 @@ from interlock.loop.machine import State
 from interlock.loop.model import Price, Reply
 from interlock.models.turn import Usage
 from interlock.testing.models import Call, ScriptedModel
-from tests.gates import ALICE, AnyTool, Shelf, used
+from tests.gates import ALICE, ASKS, BOB, AnyTool, Shelf, settled, used
 from tests.runs import ended, events, happened, opened, start, told
 
 READ: Call = ("search", {"query": "x"})
@@ -286,3 +289,18 @@ async def test_a_run_waits_for_what_others_hold_and_do_not_use(gate_path: str) -
         go.set()
         found = [await run.result(timeout_s=10) for run in runs]
     assert {(each.state, each.answer) for each in found} == {(State.COMPLETE, "one"), (State.COMPLETE, "two")}
+
+
+@pytest.mark.requirement("LOOP-8", "APR-7")
+async def test_nobody_is_asked_for_a_run_that_was_cancelled_while_it_asked(tmp_path: Path) -> None:
+    calls: list[Call] = [("save", {"note": f"n{number}", "text": "t"}) for number in range(4)]
+    for steps in range(0, 60, 4):
+        model = ScriptedModel([calls, "never"])
+        async with opened(str(tmp_path / f"{steps}.db"), model, Shelf().tools, ASKS) as gate:
+            run = await start(gate)
+            for _ in range(steps):
+                await anyio.lowlevel.checkpoint()
+            await run.cancel()
+            assert (await run.result(timeout_s=5)).state is State.CANCELLED
+            await settled(gate)
+            assert await gate.approvals.list(by=BOB, state=ApprovalState.PENDING) == ()

@@ -14,6 +14,7 @@ from collections.abc import Coroutine, Sequence
 from enum import Enum, auto
 from typing import TypeVar
 
+from interlock.core.approval import ApprovalState
 from interlock.core.budget import Reservation
 from interlock.core.errors import StoreError
 from interlock.core.frozen import maker
@@ -266,11 +267,19 @@ class Drive:
 
     async def end(self, cause: Cause, ended: Ended) -> None:
         """The run is over. Questions that it put to people are taken back: nothing would come of an answer."""
-        view = self.view
-        for each in view.round.waiting if view.spent.rounds else ():
-            approval_id, by = each.seen.approval_id or "", view.begun.principal
-            await self.reach.approvals.withdraw(approval_id, by=by, note="the run has ended")
+        latest = self.view.round if self.view.spent.rounds else None
+        for each in () if latest is None else latest.waiting:
+            await self._take_back(each.seen.approval_id or "")
         await self.move((ended, (cause,)))
+        if latest is None or not latest.open:
+            return
+        tenant = self.view.tenant
+        for asked in await self.reach.world.approvals.approvals(tenant, ApprovalState.PENDING):
+            if asked.run == self.view.id:  # it was on its way to people when its call was stopped
+                await self._take_back(asked.id)
+
+    async def _take_back(self, approval_id: str) -> None:
+        await self.reach.approvals.withdraw(approval_id, by=self.view.begun.principal, note="the run has ended")
 
     async def _fall_in(self) -> None:
         """Take in what stood before a step that came too late. Raises `StoreError` where the journal lacks it."""
