@@ -138,6 +138,7 @@ class Asking:
             tools=found.declarations.tools,
             choice=Choice.NONE if note else Choice.AUTO,
         )
+        await drive.sure()
         held = await self._held(model, caller, body)
         if isinstance(held, Exhausted) and held.resets_us is not None:  # a rate: the run goes on in the next window
             return not await drive.rest(until_us=held.resets_us)

@@ -64,6 +64,7 @@ class Calling:
                 await drive.move((Moved(), (Cause.DECIDED,)))
                 return True
             return not await drive.rest(until_us=_expires_us(found))
+        await drive.sure()
         principal = await drive.reach.today(drive.view)
         if principal is None:
             await drive.end(Cause.STOPPED, Ended("principal", "Who this run is for is no longer known."))

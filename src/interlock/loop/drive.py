@@ -32,6 +32,9 @@ T = TypeVar("T")
 
 make_move, make_entry = maker(RunMove), maker(Entry)
 
+SURE_S = 1.0
+"""For how long a run is surely held that was just moved, or taken: shorter than any lease."""
+
 PAGE = 1_000
 TRIES = 16
 
@@ -63,6 +66,7 @@ class Drive:
         self._at = _At.STEP
         self._stop_asked = False
         self._leaving = False
+        self._held_s = reach.world.clock.monotonic_s()
 
     async def run(self) -> None:
         """Go on until the run rests, is over, or is lost."""
@@ -112,6 +116,16 @@ class Drive:
 
     def _is_to_stop(self, at: _At) -> bool:
         return self._stop_asked or (self._leaving and at is _At.MODEL)
+
+    async def sure(self) -> None:
+        """Look whether the run is held still, where some time has passed: a process may have stood still for long, and
+        who comes back too late asks no model and proposes no call. Raises `RunLost`."""
+        if self.reach.world.clock.monotonic_s() - self._held_s <= SURE_S:
+            return
+        found = await self.reach.world.run_reads.run(self.view.tenant, self.view.id)
+        if found is None or found.over or found.fence != self.claim.fence:
+            raise RunLost(self.view.id)
+        self._held_s = self.reach.world.clock.monotonic_s()
 
     # --- one step -----------------------------------------------------------------------------------------------------
 
@@ -187,7 +201,7 @@ class Drive:
         state = after(self.view.state, [cause for _, causes in said for cause in causes])
         ended = next((body for body, _ in said if isinstance(body, Ended)), None)
         for _ in range(tries):
-            version = self.view.version
+            version, began_s = self.view.version, self.reach.world.clock.monotonic_s()
             step = make_move(
                 claim=self.claim,
                 version=version,
@@ -205,6 +219,7 @@ class Drive:
                 continue
             if isinstance(moved, NotMoved):
                 raise RunLost(self.view.id)
+            self._held_s = began_s
             self._take(said, now_us, version, turn=turn)
             return
         raise Interrupted
