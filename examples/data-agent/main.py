@@ -44,6 +44,7 @@ from interlock import (  # noqa: E402
     RunState,
     Settings,
 )
+from interlock.core.functions import Declaration  # noqa: E402
 
 DONE, FAILED, WAITS, INTERRUPTED = 0, 1, 4, 130
 LIMITS: Final = RunLimits(rounds=16, calls=24, repeats=3, waits_s=None)
@@ -189,6 +190,8 @@ def show(event: RunEvent) -> None:
             say("HANDED", f"to {data['agent']}: {data['message']}")
         case "faulted":
             say("FAULT", str(data["why"]))
+        case _:
+            pass
 
 
 def say(word: str, text: str) -> None:
@@ -203,7 +206,7 @@ def _editor(options: argparse.Namespace) -> Principal | None:
     return BOB if options.approve else None
 
 
-def _mcp_tools(database: Path) -> tuple[object, ...]:
+def _mcp_tools(database: Path) -> tuple[Declaration, ...]:
     """The second path to the rows, where it is installed."""
     if not HAS_MCP:
         say("NO MCP", "The same query over MCP is left out: pip install 'interlock[mcp]'")

@@ -29,7 +29,8 @@ def scripted(report_id: str, *, over_mcp: bool) -> ScriptedModel:
     def say(body: Mapping[str, object]) -> Said:
         messages = body["messages"]
         assert isinstance(messages, list)
-        said = next(words for begins, words in lines.items() if str(messages[0]["content"]).startswith(begins))
-        return said[sum(each["role"] == "assistant" for each in messages)]
+        said: tuple[Said, ...] = next(words for begins, words in lines.items() if str(messages[0]["content"]).startswith(begins))
+        turn = sum(1 for each in messages if each["role"] == "assistant")
+        return said[turn]
 
     return ScriptedModel(say, name="the script")

@@ -17,13 +17,25 @@ TOKENS_MAX: Final = 80
 
 @dataclass(eq=False)
 class Obliged(OpenAIChat):
-    """A model that has to call one of its tools wherever it has any."""
+    """A model that has to call one of its tools wherever it has any, and hears its instructions last, a line a turn.
+
+    It does what the last sentence says, if that is short, and has forgotten the one before. What it proposes is its own.
+    """
 
     async def ask(self, body: Mapping[str, object]) -> Reply:
         """Ask it, for a call where calls are allowed."""
         if body.get("tools") and body.get("tool_choice") == "auto":
             body = {**body, "tool_choice": "required"}
-        return await super().ask(body)
+        return await super().ask({**body, "messages": _line_last(body["messages"])})
+
+
+def _line_last(messages: object) -> list[object]:
+    """The conversation with the line of the instructions that is to be followed now at its end."""
+    if not isinstance(messages, list) or messages[0]["role"] != "system":
+        return [messages]
+    lines = str(messages[0]["content"]).splitlines()
+    turn = sum(each["role"] == "assistant" for each in messages)
+    return [*messages[1:], {"role": "user", "content": lines[min(turn, len(lines) - 1)]}]
 
 
 @contextmanager
