@@ -25,7 +25,7 @@ from model_server import ModelUnavailable  # noqa: E402
 from reports import Shelf  # noqa: E402
 from sales_data import sales_database  # noqa: E402
 from scripted import scripted  # noqa: E402
-from team import ALICE, AUDITOR, BOB, EDITOR_ON_DUTY, SMALL_TEAM, TEAM  # noqa: E402
+from team import ALICE, AUDITOR, BOB, EDITOR_ON_DUTY, TEAM, small_team  # noqa: E402
 
 from interlock import (  # noqa: E402
     Agent,
@@ -111,7 +111,7 @@ def chosen_model(options: argparse.Namespace) -> Iterator[tuple[Model, tuple[Age
         from small_model import small_model
 
         with small_model() as model:
-            yield model, SMALL_TEAM
+            yield model, small_team(options.report)
 
 
 async def started(gate: Gate, options: argparse.Namespace, *, model: Model, team: tuple[Agent, ...]) -> Run:

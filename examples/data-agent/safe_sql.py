@@ -65,9 +65,14 @@ def query(database: Path, sql: str, *, tenant_id: str) -> Rows:
             raise SqlRefused("There is no such tenant.")
         _guard(held, tenant_id)
         columns, found = _run(held, sql)
-    if any(isinstance(value, bytes) for row in found for value in row):
-        raise SqlRefused("It gives bytes, which nobody can read.")
-    return Rows(columns, [[*row] for row in found[:ROWS_MAX]], len(found) > ROWS_MAX, *loaded)
+    rows = [[_readable(value) for value in row] for row in found[:ROWS_MAX]]
+    return Rows(columns, rows, len(found) > ROWS_MAX, *loaded)
+
+
+def _readable(value: object) -> str | int | float | None:
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise SqlRefused("It gives bytes, which nobody can read.")
 
 
 def _guard(held: apsw.Connection, tenant_id: str) -> None:
@@ -83,7 +88,7 @@ def _guard(held: apsw.Connection, tenant_id: str) -> None:
     held.set_progress_handler(lambda: time.monotonic() > until_s, _STEPS)
 
 
-def _run(held: apsw.Connection, sql: str) -> tuple[list[str], list[tuple[object, ...]]]:
+def _run(held: apsw.Connection, sql: str) -> tuple[list[str], list[apsw.SQLiteValues]]:
     """The names of the columns, and the rows up to one more than are given. A second statement is refused."""
     begun: list[str] = []
     columns: list[str] = []

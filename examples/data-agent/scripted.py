@@ -29,7 +29,9 @@ def scripted(report_id: str, *, over_mcp: bool) -> ScriptedModel:
     def say(body: Mapping[str, object]) -> Said:
         messages = body["messages"]
         assert isinstance(messages, list)
-        said: tuple[Said, ...] = next(words for begins, words in lines.items() if str(messages[0]["content"]).startswith(begins))
+        said: tuple[Said, ...] = next(
+            words for begins, words in lines.items() if str(messages[0]["content"]).startswith(begins)
+        )
         turn = sum(1 for each in messages if each["role"] == "assistant")
         return said[turn]
 
