@@ -1,4 +1,4 @@
-"""Runs the data agent: a planner hands a task to an agent with SQL, which hands it to one that reports; a person approves.
+"""Runs the data agent: a planner hands its task to one with SQL, which hands it to one that reports; a person approves.
 
 Run it again at any time, after Ctrl-C or kill -9 too: the run goes on from its journal, and publishes nothing twice.
 Exit codes: 0 the report is published, 1 it came to nothing, 2 wrong usage, 4 it waits for an approval, 130 Ctrl-C.
