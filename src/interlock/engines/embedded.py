@@ -37,7 +37,8 @@ Place = tuple[str, str]
 class EmbeddedEngine:
     """The engine of one process. `every_s`: how often it looks around; 0: only when it is asked to. `drives`: which.
 
-    Where there are no models it takes no run by itself, so that one who only watches keeps it from nobody.
+    Where there are no models it takes no run by itself, so that one who only watches keeps it from nobody. One that it
+    is asked for by name it takes: to be cancelled or paused takes no model.
     """
 
     def __init__(self, reach: Reach, *, every_s: float, drives: Drives = Drives.DUE) -> None:
@@ -100,7 +101,7 @@ class EmbeddedEngine:
     async def recover(self) -> int:
         """Take what is due, now; how many runs were taken."""
         room = min(DUE_MAX, AT_ONCE_MAX - len(self._tasks))
-        if self._is_closing or room <= 0 or self._reach.models.is_empty:
+        if self._is_closing or room <= 0 or (self._reach.models.is_empty and not self._named):
             return 0
         now_us = self._reach.world.clock.now_us()
         if self._drives_which is Drives.DUE:
@@ -155,7 +156,7 @@ class EmbeddedEngine:
         return int(await self._take(found.tenant, found.id))
 
     async def _take(self, tenant: str, run_id: str) -> bool:
-        if self._is_closing or self._reach.models.is_empty:
+        if self._is_closing or (self._reach.models.is_empty and (tenant, run_id) not in self._named):
             return False
         claim = await self._reach.world.runs.take_run(tenant, run_id, self._reach.world.clock.now_us())
         if claim is None:
