@@ -8,7 +8,7 @@ bytes of a model's answer, an observation) behind it to the byte.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, TypeVar
 
@@ -17,7 +17,7 @@ import orjson
 from interlock.core.call import Principal
 from interlock.core.canonical import Json, decode
 from interlock.core.errors import StoreError
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import fields_of, frozen, maker
 from interlock.core.observation import Observation, from_bytes, to_bytes
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
@@ -224,7 +224,9 @@ def _plain(kind: type[B]) -> Callable[[Json, bytes], B]:
 
 def _responded(body: Body) -> tuple[dict[str, object], bytes]:
     assert isinstance(body, Responded)  # noqa: S101 - by the table
-    return {name: getattr(body, name) for name in _RESPONDED}, body.raw
+    fields = _fields_responded(body)
+    del fields["raw"]
+    return fields, body.raw
 
 
 def _read_responded(value: Json, behind: bytes) -> Responded:
@@ -235,7 +237,9 @@ def _read_responded(value: Json, behind: bytes) -> Responded:
 
 def _observed(body: Body) -> tuple[dict[str, object], bytes]:
     assert isinstance(body, Observed)  # noqa: S101 - by the table
-    return {name: getattr(body, name) for name in _OBSERVED}, to_bytes(body.seen)
+    fields = _fields_observed(body)
+    del fields["seen"]
+    return fields, to_bytes(body.seen)
 
 
 def _read_observed(value: Json, behind: bytes) -> Observed:
@@ -244,8 +248,7 @@ def _read_observed(value: Json, behind: bytes) -> Observed:
     return Observed(**value, seen=from_bytes(behind))  # type: ignore[arg-type]
 
 
-_RESPONDED = tuple(each.name for each in fields(Responded) if each.name != "raw")
-_OBSERVED = tuple(each.name for each in fields(Observed) if each.name != "seen")
+_fields_responded, _fields_observed = fields_of(Responded), fields_of(Observed)
 
 _PARTS: Mapping[type[Body], Callable[[Body], tuple[object, bytes]]] = {Responded: _responded, Observed: _observed}
 _READ: Mapping[str, Callable[[Json, bytes], Body]] = {
