@@ -51,7 +51,7 @@ async def live_beside(folder: Path, points: range) -> None:
             async with asyncio.timeout(TAKEN_OVER_S):
                 await until_taken_over(folder, life=life)
             await People(gate).see_to()
-    assert killed > len(points) / 2
+    assert killed >= len(points) / 2
     await seen_through(folder)
 
 
@@ -63,7 +63,7 @@ async def until_taken_over(folder: Path, *, life: int) -> None:
 
 
 async def test_a_process_goes_on_with_the_runs_of_one_that_is_killed_beside_it(folder: Path) -> None:
-    await live_beside(folder, range(60, POINTS, 110))
+    await live_beside(folder, range(110, POINTS, 110))
 
 
 @pytest.mark.slow

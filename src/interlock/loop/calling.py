@@ -183,11 +183,15 @@ class Calling:
         if not self._is_taken_over:
             return []
         self._is_taken_over = False
+        granted = await self._granted()
+        waiting = [(call.position, granted.get(_call_id(self._drive.view, found, call))) for call in found.open]
+        return [(position, _waits(approval)) for position, approval in waiting if approval is not None]
+
+    async def _granted(self) -> dict[str, Approval]:
+        """The grants of this run that nothing has used yet, by call."""
         view = self._drive.view
         granted = await self._drive.reach.world.approvals.approvals(view.tenant, ApprovalState.GRANTED)
-        own = {each.call_id: each for each in granted if each.run == view.id}
-        waiting = [(call.position, own.get(_call_id(view, found, call))) for call in found.open]
-        return [(position, _waits(approval)) for position, approval in waiting if approval is not None]
+        return {each.call_id: each for each in granted if each.run == view.id}
 
     async def _decided(self, found: Round) -> list[Observed]:
         """The waiting calls that people have decided, or that have waited for too long."""
@@ -244,11 +248,12 @@ class Calling:
         return held is not None and held[0].state is ApprovalState.USED
 
     async def _again(self, found: Round, position: int, principal: Principal) -> Observation:
-        """The same call, under the same key."""
+        """The same call, under the same key; or its grant, where a process asked that died before it wrote that."""
         caller = caller_for(self._drive.view, principal, turn=found.number, model=found.responded.model)
         plans = self._planned(found, caller)
         index = next(at for at, each in enumerate(plans) if each.proposed.position == position)
-        return await self._one(plans[index], caller.at(index))
+        granted = (await self._granted()).get(plans[index].call.id)
+        return await self._one(plans[index], caller.at(index)) if granted is None else _waits(granted)
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
