@@ -35,6 +35,9 @@ make_move, make_entry = maker(RunMove), maker(Entry)
 SURE_S = 1.0
 """For how long a run is surely held that was just moved, or taken: shorter than any lease."""
 
+TURN_S = 0.005
+"""For how long a run goes on without letting others in this process have a turn."""
+
 PAGE = 1_000
 TRIES = 16
 
@@ -71,8 +74,13 @@ class Drive:
     async def run(self) -> None:
         """Go on until the run rests, is over, or is lost."""
         self._task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        turn_s = loop.time()
         try:
             while await self._step():
+                if loop.time() - turn_s > TURN_S:  # a model and tools that never wait must not keep others waiting
+                    await asyncio.sleep(0)
+                    turn_s = loop.time()
                 if self._leaving:
                     await self.rest(until_us=self.now_us())
                     return
