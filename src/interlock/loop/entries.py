@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TypeAlias, TypeVar
+from typing import NamedTuple, TypeAlias, TypeVar
 
 import orjson
 
@@ -179,6 +179,13 @@ KINDS: Mapping[type[Body], str] = {
     Moved: "moved",
     Ended: "ended",
 }
+
+
+class Step(NamedTuple):
+    """What is to be written, and what it moves the run by, in order; none: it moves nothing."""
+
+    body: Body
+    causes: tuple[Cause, ...]
 
 
 @frozen

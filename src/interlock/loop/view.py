@@ -96,6 +96,13 @@ class Spent:
     hand_offs: int = 0
     per_tool: Counter[str] = field(default_factory=Counter)
 
+    def charge(self, asked: Responded | Faulted) -> None:
+        """Add what one request to a model has used."""
+        self.rounds += isinstance(asked, Responded)
+        self.tokens += asked.tokens
+        self.cost_micros += asked.cost_micros
+        self.working_ms += asked.working_ms
+
 
 @dataclass(slots=True)
 class Trouble:
@@ -188,9 +195,7 @@ class RunView:
             case Faulted():
                 self.until_us = body.until_us
                 self.trouble.faults += 1
-                self.spent.working_ms += body.working_ms
-                self.spent.tokens += body.tokens
-                self.spent.cost_micros += body.cost_micros
+                self.spent.charge(body)
             case Said():
                 self.history.append(body)
             case Wished():
@@ -214,10 +219,7 @@ class RunView:
         self.conversation_at = len(self.history)
 
     def _hear(self, responded: Responded, causes: tuple[Cause, ...], turn: Turn) -> None:
-        self.spent.rounds += 1
-        self.spent.tokens += responded.tokens
-        self.spent.cost_micros += responded.cost_micros
-        self.spent.working_ms += responded.working_ms
+        self.spent.charge(responded)
         self.trouble.faults = 0
         self.until_us = None
         calls = turn.runnable if Cause.CALLED in causes else ()
