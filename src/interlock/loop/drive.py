@@ -20,7 +20,7 @@ from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
 from interlock.loop.calling import Calling
-from interlock.loop.entries import Ended, Entry, Faulted, Moved, Responded, Step, Wish, read, written
+from interlock.loop.entries import Ended, Entry, Faulted, Moved, Responded, Step, Wish, entries_after, written
 from interlock.loop.interrupted import Interrupted, RunLost
 from interlock.loop.machine import RESTING, Cause, State, after
 from interlock.loop.reach import Reach
@@ -36,7 +36,6 @@ make_move, make_entry = maker(RunMove), maker(Entry)
 SURE_S = 1.0
 """For how long a run is surely held that was just moved, or taken: shorter than any lease."""
 
-PAGE = 1_000
 TRIES = 16
 
 _RESTED = {Wish.PAUSE: Cause.PAUSED, Wish.HAND_OVER: Cause.HANDED_OVER}
@@ -258,12 +257,8 @@ class Drive:
     async def catch_up(self) -> None:
         """Take in what others have written meanwhile."""
         view = self.view
-        while True:
-            page = await self.reach.world.run_reads.run_entries(view.tenant, view.id, after=view.version, limit=PAGE)
-            for each in page:
-                view.apply(read(each))
-            if len(page) < PAGE:
-                return
+        async for each in entries_after(self.reach.world.run_reads, view.tenant, view.id, after=view.version):
+            view.apply(each)
 
     def _wake_us(self) -> int | None:
         """When a resting run has to be looked at, whatever else happens."""

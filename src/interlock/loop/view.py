@@ -66,11 +66,6 @@ class Round:
     observed: dict[int, Observed] = field(default_factory=dict)
 
     @property
-    def ran(self) -> bool:
-        """Whether any of its calls goes to the gate."""
-        return bool(self.calls)
-
-    @property
     def open(self) -> tuple[Proposed, ...]:
         """The calls of which nothing is known yet."""
         return tuple(call for call in self.calls if call.position not in self.observed)
@@ -165,11 +160,6 @@ class RunView:
         if self._round is None:
             raise StoreError(f"no model has answered in the run {self.id}")
         return self._round
-
-    @property
-    def working_ms(self) -> int:
-        """How long it has worked."""
-        return self.spent.working_ms
 
     def apply(self, entry: Entry, *, turn: Turn | None = None) -> None:
         """Take in the next entry. `turn` is what a `Responded` reads as, where it is known. Raises `IllegalStep`."""
