@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.postgres import own_server, postgres_stores, postgres_url
 
 __all__ = ["own_server", "postgres_stores", "postgres_url"]
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# How long an example takes says how busy the machine is; tests of speed measure for themselves.
+settings.register_profile("interlock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("interlock")
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ ROOMS = layering.Rooms(
             "upstream": {"core", "declare", "runners"},
             "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble", "proving"},
             "proving": {"core"},
-            "prover": {"core", "runtime", "store", "system"},
+            "prover": {"core", "runtime", "store", "system", "proving"},
             "__init__": {*CALLERS, "assemble", "keys", "upstream"},
         }.items()
     },

@@ -16,6 +16,7 @@ from interlock import (
     Arg,
     Confidentiality,
     Context,
+    Declaration,
     ErrorContract,
     EvidenceKind,
     EvidenceRule,
@@ -29,7 +30,6 @@ from interlock import (
     Trust,
     tool,
 )
-from interlock.core.functions import Declaration
 
 OWNER: Final = "data"
 Tenant = Annotated[str, Arg(inject="tenant", max_length=41)]

@@ -20,16 +20,17 @@ from typing import Final
 HERE: Final = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "research-agent"))  # the small model is started as it is there
 
-from data_tools import OWNER, Desk, read_tools, report_tools  # noqa: E402
-from model_server import ModelUnavailable  # noqa: E402
-from reports import Shelf  # noqa: E402
-from sales_data import sales_database  # noqa: E402
-from scripted import scripted  # noqa: E402
-from team import ALICE, AUDITOR, BOB, EDITOR_ON_DUTY, TEAM, small_team  # noqa: E402
+from data_tools import OWNER, Desk, read_tools, report_tools
+from model_server import ModelUnavailable
+from reports import Shelf
+from sales_data import sales_database
+from scripted import scripted
+from team import ALICE, AUDITOR, BOB, EDITOR_ON_DUTY, TEAM, small_team
 
-from interlock import (  # noqa: E402
+from interlock import (
     Agent,
     Check,
+    Declaration,
     Deny,
     Drives,
     Gate,
@@ -44,11 +45,10 @@ from interlock import (  # noqa: E402
     RunState,
     Settings,
 )
-from interlock.core.functions import Declaration  # noqa: E402
 
 DONE, FAILED, WAITS, INTERRUPTED = 0, 1, 4, 130
 LIMITS: Final = RunLimits(rounds=16, calls=24, repeats=3, waits_s=None)
-HAS_MCP: Final = all(importlib.util.find_spec(name) for name in ("mcp", "interlock.declare.mcp"))
+HAS_MCP: Final = importlib.util.find_spec("mcp") is not None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -136,9 +136,9 @@ async def seen_through(gate: Gate, run: Run, *, editor: Principal | None) -> Run
     """Tell what happens until the run is over, or waits for somebody who is not here."""
     async for event in run.events():
         show(event)
-        report = await run.report()
-        if event.state is not RunState.WAITING_APPROVAL or event.cursor < report.spent.rounds:
+        if event.state is not RunState.WAITING_APPROVAL:
             continue
+        report = await run.report()  # what was decided before this start is told again, and waits no more
         if report.state is RunState.WAITING_APPROVAL and not await decided(gate, report, editor=editor):
             return report
     return await run.report()

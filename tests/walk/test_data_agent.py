@@ -246,11 +246,11 @@ def test_without_an_editor_the_program_waits_and_a_later_start_publishes(tmp_pat
 @pytest.mark.parametrize(
     ("place", "after"),
     [
-        ("data_tools.query", True),
-        ("reports.Shelf.write", False),
-        ("reports.Shelf.write", True),
+        pytest.param("data_tools.query", True, marks=pytest.mark.slow),
+        pytest.param("reports.Shelf.write", False, marks=pytest.mark.slow),
+        pytest.param("reports.Shelf.write", True, marks=pytest.mark.slow),
         ("main.decided", False),
-        ("reports.Shelf.publish", False),
+        pytest.param("reports.Shelf.publish", False, marks=pytest.mark.slow),
         ("reports.Shelf.publish", True),
     ],
 )

@@ -15,7 +15,7 @@ from typing import Final
 
 from interlock.core.errors import StoreError
 from interlock.loop.drive import Drive
-from interlock.loop.entries import Ended, Wish, Wished, read
+from interlock.loop.entries import Ended, Wish, Wished, entries_after
 from interlock.loop.interrupted import RunLost
 from interlock.loop.machine import RESTING, Cause, State
 from interlock.loop.reach import Reach
@@ -44,7 +44,7 @@ class EmbeddedEngine:
     def __init__(self, reach: Reach, *, every_s: float, drives: Drives = Drives.DUE) -> None:
         self._reach = reach
         self._every_s = every_s
-        self._drives_which = drives
+        self._which = drives
         self._named: set[Place] = set()
         self._drives: dict[Place, Drive] = {}
         self._tasks: dict[Place, asyncio.Task[None]] = {}
@@ -55,7 +55,7 @@ class EmbeddedEngine:
     @property
     def is_driving(self) -> bool:
         """Whether it drives any runs at all."""
-        return self._drives_which is not Drives.NONE
+        return self._which is not Drives.NONE
 
     def begin(self) -> None:
         """Look around from now on."""
@@ -65,7 +65,7 @@ class EmbeddedEngine:
     def start(self, view: RunView, claim: RunClaim) -> None:
         """Drive a run that this process holds."""
         place = (claim.tenant, claim.id)
-        if self._drives_which is Drives.NAMED:
+        if self._which is Drives.NAMED:
             self._named.add(place)
         drive = Drive(self._reach, view, claim)
         self._drives[place] = drive
@@ -89,12 +89,12 @@ class EmbeddedEngine:
         drive = self._drives.get((tenant, run_id))
         if drive is not None:
             await self._heard(drive)
-        elif self._drives_which is Drives.DUE or (tenant, run_id) in self._named:
+        elif self._which is Drives.DUE or (tenant, run_id) in self._named:
             await self._take(tenant, run_id)
 
     async def go_on(self, tenant: str, run_id: str) -> None:
         """Drive a run here from now on, whenever it is due and nobody else has it; look at it now."""
-        if self._drives_which is Drives.NAMED:
+        if self._which is Drives.NAMED:
             self._named.add((tenant, run_id))
         await self.wake(tenant, run_id)
 
@@ -104,7 +104,7 @@ class EmbeddedEngine:
         if self._is_closing or room <= 0 or (self._reach.models.is_empty and not self._named):
             return 0
         now_us = self._reach.world.clock.now_us()
-        if self._drives_which is Drives.DUE:
+        if self._which is Drives.DUE:
             due = await self._reach.world.runs.due_runs(now_us, room)
         else:
             due = tuple([each async for each in self._named_and_due(now_us)])
@@ -167,10 +167,10 @@ class EmbeddedEngine:
     async def _heard(self, drive: Drive) -> None:
         """Stop what a run is at where somebody wants it cancelled; all else it hears at its next step."""
         view = drive.view
-        said = await self._reach.world.run_reads.run_entries(view.tenant, view.id, after=view.version, limit=DUE_MAX)
-        bodies = [read(each).body for each in said]
-        if any(isinstance(body, Wished) and body.what is Wish.CANCEL for body in bodies):
-            drive.interrupt()
+        async for each in entries_after(self._reach.world.run_reads, view.tenant, view.id, after=view.version):
+            if isinstance(each.body, Wished) and each.body.what is Wish.CANCEL:
+                drive.interrupt()
+                return
 
     # --- one run ------------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from interlock.loop.model import Reply
 from interlock.models.turn import Ended, Turn
 from interlock.testing.fakes import FakeClock
 from interlock.testing.models import ScriptedModel
-from tests.gates import Shelf
+from tests.gates import OPERATOR, Shelf
 from tests.runs import events, happened, opened, start
 
 
@@ -39,7 +39,7 @@ async def test_a_long_pause_lets_go_of_the_run_until_it_is_over(gate_path: str) 
         run = await start(gate)
         await happened(run, "faulted")
         await gate.runs._engine.rested("acme", run.id)
-        (head,) = await gate.runs.list(by=gate._host)
+        (head,) = await gate.runs.list(by=OPERATOR)
         assert (head.held, head.state) == (False, "model_retry")
         clock.advance(61)
         assert (await run.result()).state is State.COMPLETE
@@ -77,7 +77,7 @@ async def test_a_run_whose_model_is_not_here_is_left_to_a_process_that_has_it(
     clock.advance(61)
     async with opened(path, two, shelf.tools, None, host=Host(clock=clock)) as gate:
         await gate.runs._engine.rested("acme", "r")
-        assert (await (await gate.runs.get("r", by=gate._host)).report()).state is State.MODEL_RETRY
+        assert (await (await gate.runs.get("r", by=OPERATOR)).report()).state is State.MODEL_RETRY
     clock.advance(61)
     async with opened(path, ScriptedModel(["done"], name="one"), shelf.tools, None, host=Host(clock=clock)) as gate:
-        assert (await (await gate.runs.get("r", by=gate._host)).result()).state is State.COMPLETE
+        assert (await (await gate.runs.get("r", by=OPERATOR)).result()).state is State.COMPLETE

@@ -204,7 +204,7 @@ DIALECTS: Mapping[str, tuple[ModuleType, Callable[[str, int], Any], Sequence[Any
 
 @pytest.mark.requirement("LOOP-3")
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     runs=st.lists(st.tuples(st.integers(0, 2), st.lists(PIECES, min_size=1, max_size=40)), min_size=1, max_size=6),
     ascii_only=st.booleans(),
