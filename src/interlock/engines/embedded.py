@@ -2,7 +2,7 @@
 
 A run that waits costs nothing here: it is let go of, and taken again by whoever looks first once it is due. A run whose
 process died is due at once. What cannot be driven (its journal cannot be read, a fault of ours) is let go of with a
-growing pause and, after a few times, ended, so that it neither hangs nor spins.
+growing pause and, after a few times, ended where its journal can be read, so that it neither hangs nor spins.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 
 from interlock.core.errors import StoreError
 from interlock.loop.drive import Drive
-from interlock.loop.entries import Ended, Wish, Wished, entries_after
+from interlock.loop.entries import KINDS, Ended, Wish, Wished, read
 from interlock.loop.interrupted import RunLost
 from interlock.loop.machine import RESTING, Cause, State
 from interlock.loop.reach import Reach
@@ -30,6 +30,7 @@ DUE_MAX: Final = 64
 AT_ONCE_MAX: Final = 1_000
 FAILURES_MAX: Final = 5
 PAUSE_S: Final = 2.0
+DOUBLINGS_MAX: Final = 8
 
 Place = tuple[str, str]
 
@@ -167,10 +168,10 @@ class EmbeddedEngine:
     async def _heard(self, drive: Drive) -> None:
         """Stop what a run is at where somebody wants it cancelled; all else it hears at its next step."""
         view = drive.view
-        async for each in entries_after(self._reach.world.run_reads, view.tenant, view.id, after=view.version):
-            if isinstance(each.body, Wished) and each.body.what is Wish.CANCEL:
-                drive.interrupt()
-                return
+        said = await self._reach.world.run_reads.run_entries(view.tenant, view.id, after=view.version, limit=DUE_MAX)
+        wished = [read(each).body for each in said if each.kind == KINDS[Wished]]
+        if any(isinstance(body, Wished) and body.what is Wish.CANCEL for body in wished):
+            drive.interrupt()
 
     # --- one run ------------------------------------------------------------------------------------------------------
 
@@ -189,13 +190,21 @@ class EmbeddedEngine:
 
     async def _set_aside(self, place: Place, drive: Drive) -> None:
         failures = self._failures[place] = self._failures.get(place, 0) + 1
+        pause_s = PAUSE_S * 2 ** min(failures, DOUBLINGS_MAX)
         try:
-            if failures >= FAILURES_MAX:
-                await drive.end(Cause.GAVE_UP, Ended("fault", "It could not go on; the log says why."))
-                return
-            await drive.rest(until_us=drive.now_us() + int(PAUSE_S * 2**failures * 1_000_000))
-        except (StoreError, RunLost) as fault:
+            if failures < FAILURES_MAX or not await _is_given_up(drive):
+                await drive.set_down(until_us=drive.now_us() + int(pause_s * 1_000_000))
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the engine goes on
             report(log, f"the run {place[1]} stays held", fault=fault, redactor=self._reach.records.redactor)
+
+
+async def _is_given_up(drive: Drive) -> bool:
+    """End a run that could not go on. One whose journal cannot be read is left to who can: a newer version may."""
+    try:
+        await drive.end(Cause.GAVE_UP, Ended("fault", "It could not go on; the log says why."))
+    except StoreError:
+        return False
+    return True
 
 
 def _is_due(found: StoredRun, now_us: int) -> bool:

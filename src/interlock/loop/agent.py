@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from interlock.core.call import is_storable
 from interlock.core.errors import SettingsInvalid
 
 NAME_CHARACTERS_MAX = 64
@@ -28,7 +29,7 @@ class Agent:
 
     def __post_init__(self) -> None:
         name: object = self.name
-        if not isinstance(name, str) or not 0 < len(name) <= NAME_CHARACTERS_MAX:
+        if not isinstance(name, str) or not 0 < len(name) <= NAME_CHARACTERS_MAX or not is_storable(name):
             raise SettingsInvalid(f"an agent's name is 1 to {NAME_CHARACTERS_MAX} characters, not {self.name!r}")
         for part in ("tools", "hand_offs"):
             given: object = getattr(self, part)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from interlock.core.budget import Amounts, Exhausted, Reservation
-from interlock.core.call import Caller, ToolCall
+from interlock.core.call import Caller, ToolCall, storable
 from interlock.core.frozen import maker
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
@@ -17,7 +17,7 @@ from interlock.loop.holding import Contended, Held, Used, most_used, used_by, us
 from interlock.loop.interrupted import Interrupted
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model, ModelUnknown, Reply
-from interlock.loop.offer import Offer, Role, missing
+from interlock.loop.offer import Offer, Role, checking, missing
 from interlock.loop.reach import caller_for
 from interlock.loop.transcript import Transcript
 from interlock.loop.verdict import judged, last_turn
@@ -107,7 +107,7 @@ class Asking:
         turn = view.round.turn
         cause, why = judged(turn, last=bool(view.round.responded.why))
         success = await self._checked(view.round.responded.model) if cause is Cause.ANSWERED else None
-        await drive.end(cause, Ended(_ENDS.get(cause, "model"), why, turn.text, success))
+        await drive.end(cause, Ended(_ENDS.get(cause, "model"), why, storable(turn.text), success))
         return False
 
     def offer(self, dialect: Dialect, caller: Caller) -> Offer:
@@ -198,7 +198,7 @@ class Asking:
                 await drive.move(Step(responded, first), turn=turn, charges=charges)
                 return await self.finish()
             case _:
-                ended = Ended(_ENDS[cause], why, turn.text)
+                ended = Ended(_ENDS[cause], why, storable(turn.text))
                 await drive.move(Step(responded, first), Step(ended, (cause,)), turn=turn, charges=charges)
                 return False
 
@@ -208,7 +208,7 @@ class Asking:
     async def _fault(self, heard: Heard) -> bool:
         """It may work later: the run asks again after a pause, so many times."""
         drive, view, reply = self._drive, self._drive.view, heard.reply
-        why = reply.turn.reason or "the model's server did not answer"
+        why = storable(reply.turn.reason) or "the model's server did not answer"
         pause_s = min(PAUSE_S * 2**view.trouble.faults, PAUSE_MAX_S)
         jitter = int.from_bytes(drive.reach.world.entropy.bytes(2), "big") / 65_536
         wait_s = max(reply.retry_after_s or 0.0, pause_s * (0.5 + jitter / 2))
@@ -240,9 +240,11 @@ class Asking:
         if check is None or principal is None:
             return None
         caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model)
-        pin = next((each.digest for each in view.begun.bound if each.name == check.tool), None)
+        tool = checking(drive.reach.views.current, caller, check.tool, bound=view.begun.bound)
+        if tool is None:
+            return None
         call = ToolCall(f"{view.id}.check", check.tool, check.arguments)
-        seen = await drive.see(drive.reach.gate.propose(call, caller if pin is None else pinned(caller, pin)))
+        seen = await drive.see(drive.reach.gate.propose(call, pinned(caller, tool.digest)))
         return seen.data is True if seen.status is Status.OK else None
 
     def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:

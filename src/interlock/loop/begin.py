@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import NotRequired, Required, TypedDict
 
+from interlock.core.admission import CALL_ID_CHARS_MAX, admit
 from interlock.core.budget import Limits
-from interlock.core.call import Caller, Origin, Principal, storable
+from interlock.core.call import Caller, Origin, Principal, ToolCall, storable
 from interlock.core.errors import SettingsInvalid
 from interlock.core.journal import EventKind
+from interlock.core.policy import Visibility
+from interlock.core.view import View
 from interlock.loop.agent import Agent, by_name
 from interlock.loop.entries import Begun, Bound, Check, Entry, written
 from interlock.loop.limits import RunLimits
@@ -18,6 +21,9 @@ from interlock.loop.reach import DOOR, Models, Reach
 from interlock.loop.view import RunView
 from interlock.ports import NewRun, RunClaim
 from interlock.runtime.acts import signed_by
+
+CALL_ID_ROOM = 32
+"""Characters behind a run's id in the ids of its calls: turn and position."""
 
 
 class RunOptions(TypedDict):
@@ -33,7 +39,7 @@ class RunOptions(TypedDict):
     - `task_id`: the business task that keys of effects are made of: the same effect is not made twice under it, by any
       run.
     - `run_id`: its id. A second start under one id gives back the run that there is.
-    - `check`: a tool that says whether the task is done.
+    - `check`: a tool that reads, and says whether the task is done.
     - `trace_id`: the trace that it belongs to.
     """
 
@@ -66,6 +72,7 @@ class Beginning:
         words: object = task
         if not isinstance(words, str) or not words.strip():
             raise SettingsInvalid("a run has a task, in words")
+        _check_ids(options)
         given = options["model"]
         name = given if isinstance(given, str) else models.add(given)
         _check_models(models, name, everybody, limits=limits)
@@ -116,7 +123,28 @@ class Beginning:
         missing = sorted(set(tools or ()) - {each.name for each in bound})
         if missing:
             raise SettingsInvalid(f"there is no tool {missing[0]!r} that this principal may see")
+        _check_check(options.get("check"), self._reach.views.current, callers[0])
         return bound
+
+
+def _check_check(check: Check | None, view: View, caller: Caller) -> None:
+    """A check only reads. What this principal may not see, or is not there, says nothing of success later."""
+    tool = None if check is None else view.catalogue.find(caller.principal.tenant, check.tool)
+    if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
+        return
+    if tool.spec.effect.is_effect:
+        raise SettingsInvalid(f"{tool.spec.name} cannot check whether a task is done: a check only reads")
+
+
+def _check_ids(options: RunOptions) -> None:
+    """Everything that the calls of the run are recorded under can be, so that none is refused for it later."""
+    run_id = options.get("run_id") or ""
+    origin = Origin(DOOR, trace_id=options.get("trace_id", ""))
+    caller = Caller(options["principal"], run_id or None, options.get("task_id"), origin=origin)
+    _, _, wrong = admit(ToolCall(f"{run_id}{'.' * CALL_ID_ROOM}", ""), caller)
+    if wrong is not None:
+        most = CALL_ID_CHARS_MAX - CALL_ID_ROOM
+        raise SettingsInvalid(f"{wrong.message} A run's id has at most {most} characters, all of which can be kept.")
 
 
 def _check_models(models: Models, name: str, agents: tuple[Agent, ...], *, limits: RunLimits) -> None:

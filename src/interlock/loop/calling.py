@@ -18,7 +18,7 @@ from interlock.core.refusals import Code
 from interlock.loop.entries import Ended, HandedOff, Moved, Observed, Step
 from interlock.loop.hand_off import handed_to
 from interlock.loop.machine import Cause, State
-from interlock.loop.offer import Planned, planned
+from interlock.loop.offer import NOT_OFFERED, Planned, planned
 from interlock.loop.reach import caller_for
 from interlock.loop.verdict import calls_over
 from interlock.loop.view import Round, RunView
@@ -115,7 +115,7 @@ class Calling:
         drive, view = self._drive, self._drive.view
         offered = drive.asking.offered(Dialect(found.responded.dialect), caller)
         plans = [planned(call, call_id=_call_id(view, found, call), offered=offered) for call in found.calls]
-        over = calls_over(view, [(each.proposed.position, each.proposed.name, each.call.name) for each in plans])
+        over = calls_over(view, [(each.proposed.position, each.call.name) for each in plans])
         return [_refused(each, over.get(each.proposed.position)) for each in plans]
 
     async def _one(self, plan: Planned, caller: Caller) -> Observation:
@@ -324,9 +324,13 @@ def pinned(caller: Caller, pin: str) -> Caller:
 
 
 def _refused(plan: Planned, over: str | None) -> Planned:
-    if over is None or plan.deny is not None:
+    """What stands against a call before it comes to the gate. A name that was not offered stays refused, whatever is
+    published under it by now."""
+    if plan.deny is not None or (over is None and plan.pin is not None):
         return plan
-    deny = Deny(Code.BUDGET_EXHAUSTED, f"The run has made as many calls as it may ({over}).")
+    deny = NOT_OFFERED
+    if over is not None:
+        deny = Deny(Code.BUDGET_EXHAUSTED, f"The run has made as many calls as it may ({over}).")
     return Planned(plan.proposed, plan.call, plan.pin, deny)
 
 

@@ -297,4 +297,8 @@ def _sees(found: StoredRun, by: Principal) -> bool:
 
 def _is_same(there: Begun, wanted: Begun) -> bool:
     """Whether a run that was started under an id before is the one that is started under it now."""
-    return (there.task, there.principal.id, there.agent) == (wanted.task, wanted.principal.id, wanted.agent)
+    return _marks(there) == _marks(wanted)
+
+
+def _marks(begun: Begun) -> tuple[str, ...]:
+    return (begun.task, begun.principal.id, begun.principal.on_behalf_of, begun.agent)

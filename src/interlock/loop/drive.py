@@ -16,6 +16,7 @@ from enum import Enum, auto
 from typing import TypeVar
 
 from interlock.core.budget import Reservation
+from interlock.core.errors import StoreError
 from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
@@ -35,6 +36,7 @@ make_move, make_entry = maker(RunMove), maker(Entry)
 
 SURE_S = 1.0
 """For how long a run is surely held that was just moved, or taken: shorter than any lease."""
+EXPIRY_LATE_S = 0.01
 
 TURN_S = 0.005
 """For how long a run goes on without letting others in this process have a turn."""
@@ -79,10 +81,15 @@ class Drive:
                     await asyncio.sleep(0)
                     turn_s = loop.time()
                 if self._leaving:
-                    await self.rest(until_us=self.now_us())
+                    await self._leave_off()
                     return
         except RunLost:
             return
+
+    async def _leave_off(self) -> None:
+        """Let go of the run as it stands, for whoever looks first."""
+        while not await self.rest(until_us=self.now_us()):
+            pass
 
     def interrupt(self) -> None:
         """Stop what it is at, if that can be stopped, and look what was said to it."""
@@ -97,8 +104,19 @@ class Drive:
             self._task.cancel()
 
     async def ask(self, work: Coroutine[object, object, T]) -> T:
-        """Wait for a model, or a moment, for as long as nobody wants the run to stop. Raises `Interrupted`."""
-        return await self._see(work, _At.MODEL)
+        """Wait for a model, or a moment, for as long as nobody wants the run to stop and its time is not over.
+
+        Raises `Interrupted`.
+        """
+        expires_us = self.view.begun.expires_us
+        left_s = None if expires_us is None else max(0.0, (expires_us - self.now_us()) / 1_000_000) + EXPIRY_LATE_S
+        try:
+            async with asyncio.timeout(left_s) as expiry:
+                return await self._see(work, _At.MODEL)
+        except TimeoutError:
+            if expiry.expired():
+                raise Interrupted from None
+            raise
 
     async def see(self, work: Coroutine[object, object, T]) -> T:
         """Wait for calls, for as long as nobody wants the run to stop. Raises `Interrupted`."""
@@ -220,7 +238,7 @@ class Drive:
             )
             moved = await self.reach.world.runs.move_run(move)
             if moved is NotMoved.BEHIND:
-                await self.catch_up()
+                await self._fall_in()
                 continue
             if isinstance(moved, NotMoved):
                 raise RunLost(self.view.id)
@@ -248,11 +266,21 @@ class Drive:
         )
         moved = await self.reach.world.runs.move_run(move)
         if moved is NotMoved.BEHIND:
-            await self.catch_up()
+            await self._fall_in()
             return False
         if isinstance(moved, NotMoved):
             raise RunLost(self.view.id)
         return True
+
+    async def set_down(self, *, until_us: int) -> None:
+        """Let go of the run where its journal cannot be read on, or not be written: nothing of it is looked at."""
+        moved: int | NotMoved = NotMoved.BEHIND
+        while moved is NotMoved.BEHIND:
+            head = await self.reach.world.run_reads.run(self.view.tenant, self.view.id)
+            if head is None:
+                raise RunLost(self.view.id)
+            step = RunMove(self.claim, head.version, (), head.state, self.now_us(), wake_us=until_us, release=True)
+            moved = await self.reach.world.runs.move_run(step)
 
     async def end(self, cause: Cause, ended: Ended) -> None:
         """The run is over. Questions that it put to people are taken back: nothing would come of an answer."""
@@ -261,6 +289,13 @@ class Drive:
             approval_id, by = each.seen.approval_id or "", view.begun.principal
             await self.reach.approvals.withdraw(approval_id, by=by, note="the run has ended")
         await self.move(Step(ended, (cause,)))
+
+    async def _fall_in(self) -> None:
+        """Take in what stood before a step that came too late. Raises `StoreError` where the journal lacks it."""
+        version = self.view.version
+        await self.catch_up()
+        if self.view.version == version:
+            raise StoreError(f"the last entries of the run {self.view.id} are not in its journal")
 
     async def catch_up(self) -> None:
         """Take in what others have written meanwhile."""

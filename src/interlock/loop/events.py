@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import assert_never
 
+from interlock.core.call import storable
 from interlock.core.canonical import Json
 from interlock.core.redaction import Redactor
 from interlock.loop.entries import Begun, Ended, Entry, Faulted, HandedOff, Moved, Observed, Responded, Said, Wished
@@ -45,7 +46,7 @@ class RunEvent:
 
 def event_of(entry: Entry, view: RunView, *, redactor: Redactor) -> RunEvent:
     """The event of an entry that the view has just taken in."""
-    told = redactor.json(_told(entry, view))
+    told = _short(redactor.json(_told(entry, view)))  # in this order: half of a secret is not found any more
     data: dict[str, Json] = told if isinstance(told, dict) else {}
     return RunEvent(view.id, entry.sequence, entry.kind, entry.at_us, view.state, data)
 
@@ -54,7 +55,7 @@ def _told(entry: Entry, view: RunView) -> dict[str, Json]:
     body = entry.body
     match body:
         case Begun():
-            return {"task": _short(body.task), "agent": body.agent, "model": body.model, "tools": len(body.bound)}
+            return {"task": body.task, "agent": body.agent, "model": body.model, "tools": len(body.bound)}
         case Responded():
             return _responded(body, view)
         case Observed():
@@ -62,15 +63,15 @@ def _told(entry: Entry, view: RunView) -> dict[str, Json]:
         case Faulted():
             return {"why": body.why, "status": body.status, "until_us": body.until_us}
         case Said():
-            return {"text": _short(body.text), "by": body.by}
+            return {"text": body.text, "by": body.by}
         case Wished():
-            return {"what": body.what.value, "by": body.by, "text": _short(body.text)}
+            return {"what": body.what.value, "by": body.by, "text": body.text}
         case HandedOff():
-            return {"agent": body.agent, "message": _short(body.message)}
+            return {"agent": body.agent, "message": body.message}
         case Moved():
             return {"why": body.why}
         case Ended():
-            return {"reason": body.reason, "why": body.why, "answer": _short(body.answer), "success": body.success}
+            return {"reason": body.reason, "why": body.why, "answer": body.answer, "success": body.success}
         case _:
             assert_never(body)
 
@@ -82,7 +83,7 @@ def _responded(body: Responded, view: RunView) -> dict[str, Json]:
     return {
         "model": body.model,
         "agent": body.agent,
-        "text": _short(turn.text),
+        "text": turn.text,
         "calls": calls,
         "provider_calls": by_provider,
         "ended": turn.ended.value,
@@ -119,5 +120,15 @@ def _observed(body: Observed) -> dict[str, Json]:
     }
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= TEXT_CHARACTERS_MAX else f"{text[:TEXT_CHARACTERS_MAX]}…"
+def _short(value: Json) -> Json:
+    """The same with every text in it as it can be shown: not too long, and without what cannot be encoded."""
+    match value:
+        case str():
+            text = value if len(value) <= TEXT_CHARACTERS_MAX else f"{value[:TEXT_CHARACTERS_MAX]}…"
+            return storable(text)
+        case dict():
+            return {name: _short(each) for name, each in value.items()}
+        case list():
+            return [_short(each) for each in value]
+        case _:
+            return value

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -26,6 +26,7 @@ from interlock.runtime.parts import Parts
 
 TRIES = 8
 LIFETIME_US = 60_000_000
+TOKENS_MAX = 2**40
 COUNTED = frozenset({Unit.ROUNDS, Unit.TOKENS, Unit.COST_MICROS})
 
 
@@ -75,7 +76,8 @@ class Holding:
             found = (exhausted(each, usage) for each, usage in zip(wanted, seen.usage, strict=True))
             full = next((each for each in found if each is not None), None)
             if full is not None:
-                return full
+                fits_never = most[full.limit.unit.place] > full.limit.amount  # a window that is empty is too small too
+                return replace(full, resets_us=None) if fits_never else full
             intent = self._intent(model, caller, wanted, most=most, at_us=now_us)
             claimed = await reach.world.calls.claim(intent)
             if isinstance(claimed, Claim):
@@ -158,8 +160,12 @@ def most_used(model: Model, body: Mapping[str, object]) -> Used:
 
 
 def used_by(model: Model, turn: Turn, body: Mapping[str, object]) -> Used:
-    """What an answer is charged: as the provider reports it, else the most that it can have been."""
-    inside, outside = turn.usage.input_tokens, turn.usage.output_tokens
+    """What an answer is charged: as the provider reports it, else the most that it can have been.
+
+    A number that no answer can have used is no report: below zero, or too large to be counted.
+    """
+    told = turn.usage.input_tokens, turn.usage.output_tokens
+    inside, outside = (each if each is not None and 0 <= each <= TOKENS_MAX else None for each in told)
     reported = inside is not None and outside is not None
     if inside is None:
         inside = len(json.dumps(body, default=str))

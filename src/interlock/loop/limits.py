@@ -10,6 +10,8 @@ from interlock.core.budget import Limits, ScopeKind, Unit
 from interlock.core.errors import SettingsInvalid
 
 DAY_S = 24 * 60 * 60
+SECONDS_MAX = 100 * 366 * DAY_S
+AMOUNT_MAX = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,10 @@ class RunLimits:
         for each in fields(self):
             given: object = getattr(self, each.name)
             numbers = cast("Mapping[object, object]", given).values() if isinstance(given, Mapping) else [given]
-            if not all(number is None or _is_amount(number) for number in numbers):
-                raise SettingsInvalid(f"limits: {each.name} is a number from 0, or None, not {given!r}")
+            most = SECONDS_MAX if each.name.endswith("_s") else AMOUNT_MAX
+            if not all(number is None or _is_amount(number, most) for number in numbers):
+                said = f"a number from 0, or None, not {given!r}; the most is {most}"
+                raise SettingsInvalid(f"limits: {each.name} is {said}")
             if each.name.endswith("_s") and given is not None:
                 object.__setattr__(self, each.name, float(cast("float", given)))
 
@@ -88,5 +92,5 @@ _NAMES: Mapping[tuple[ScopeKind, Unit], str] = {
 }
 
 
-def _is_amount(number: object) -> bool:
-    return isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number < float("inf")
+def _is_amount(number: object, most: int) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number <= most

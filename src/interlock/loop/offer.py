@@ -66,6 +66,15 @@ def missing(view: View, bound: Iterable[Bound], tenant: str) -> tuple[Bound, ...
     return tuple(each for each in bound if view.catalogue.pinned(tenant, each.name, digest=each.digest) is None)
 
 
+def checking(view: View, caller: Caller, name: str, *, bound: Iterable[Bound] = ()) -> Tool | None:
+    """The tool that says whether a task is done: the version that the run is bound to, else today's. None: there is
+    none of that name which only reads."""
+    tenant = caller.principal.tenant
+    pin = next((each.digest for each in bound if each.name == name), None)
+    found = view.catalogue.find(tenant, name) if pin is None else view.catalogue.pinned(tenant, name, digest=pin)
+    return None if found is None or found.spec.effect.is_effect else found
+
+
 def bound_of(view: View, callers: Sequence[Caller], names: Iterable[str] | None) -> tuple[Bound, ...]:
     """What a run that starts now is bound to: the default versions of all tools that it may see, or of those named.
 

@@ -54,7 +54,20 @@ def _opening(view: RunView) -> list[Message]:
     if handed is not None:
         task = f"{task}\n\nThis was handed to you with these words:\n{handed.message}"
     said: list[Message] = [{"role": "system", "content": system}] if system else []
-    return [*said, _said(task)]
+    return [*said, _said(task), *(_said(each.text) for each in _unheard(view))]
+
+
+def _unheard(view: RunView) -> list[Said]:
+    """What people said while the task was handed over: the agent that handed it over is asked no more."""
+    found: list[Said] = []
+    rounds = 0
+    for item in reversed(view.history[: view.conversation_at - 1]):
+        rounds += isinstance(item, Round)
+        if rounds > 1 or isinstance(item, HandedOff | Begun):
+            break
+        if isinstance(item, Said):
+            found.append(item)
+    return found[::-1]
 
 
 def _messages(item: History, codec: Codec) -> Sequence[Message]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from interlock.core.call import storable
 from interlock.loop.entries import Ended
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import RESTING, Cause, State
@@ -37,11 +38,11 @@ def judged(turn: Turn, *, last: bool) -> tuple[Cause, str]:
         case TurnEnded.ANSWER:
             return Cause.ANSWERED, ""
         case TurnEnded.REFUSED:
-            return Cause.REFUSED, turn.reason or "The model refused."
+            return Cause.REFUSED, storable(turn.reason) or "The model refused."
         case TurnEnded.PAUSED:
             return Cause.NOTHING_RAN, ""
         case TurnEnded.HTTP_ERROR | TurnEnded.ERROR:
-            return Cause.GAVE_UP, turn.reason or "The model's server refused the request."
+            return Cause.GAVE_UP, storable(turn.reason) or "The model's server refused the request."
         case _:
             return Cause.NOTHING_RAN, _WHY[turn.ended]
 
@@ -103,21 +104,22 @@ def last_turn(view: RunView) -> str:
     return LAST_TURN.format(left=", ".join(left)) if left else ""
 
 
-def calls_over(view: RunView, calls: Sequence[tuple[int, str, str]]) -> dict[int, str]:
+def calls_over(view: RunView, calls: Sequence[tuple[int, str]]) -> dict[int, str]:
     """The calls of the latest turn that are more than the run may make, by position, with the limit that each is over.
 
-    `calls` are position, name on the wire and tool of each; they are counted already.
+    `calls` are position and tool of each, however its model has spelled it. In all they are counted already; by tool
+    those are of which something is known.
     """
     limits, spent = view.begun.limits, view.spent
     found: dict[int, str] = {}
     made, per_tool = spent.calls - len(calls), spent.per_tool.copy()
-    per_tool.subtract(wire for _, wire, _ in calls)
-    for position, wire, tool in calls:
+    per_tool.subtract(each.seen.tool for each in view.round.observed.values())
+    for position, tool in calls:
         made += 1
-        per_tool[wire] += 1
+        per_tool[tool] += 1
         most = limits.calls_per_tool.get(tool)
         if limits.calls is not None and made > limits.calls:
             found[position] = f"calls: {limits.calls} of {limits.calls}"
-        elif most is not None and per_tool[wire] > most:
+        elif most is not None and per_tool[tool] > most:
             found[position] = f"calls of {tool[:128]}: {most} of {most}"
     return found

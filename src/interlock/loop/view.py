@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from interlock.core.canonical import sha256_hex
+from interlock.core.arguments import Unparsed, parse_arguments
+from interlock.core.canonical import canonical, integral, sha256_hex
 from interlock.core.errors import StoreError
 from interlock.core.observation import Observation, Status
 from interlock.core.refusals import Code
@@ -26,7 +27,7 @@ from interlock.loop.entries import (
     Wish,
     Wished,
 )
-from interlock.loop.machine import Cause, State, after
+from interlock.loop.machine import Cause, IllegalStep, State, after
 from interlock.models.turn import Proposed, Turn
 
 IN_VAIN = frozenset({Status.FAILED, Status.REFUSED})
@@ -163,6 +164,8 @@ class RunView:
 
     def apply(self, entry: Entry, *, turn: Turn | None = None) -> None:
         """Take in the next entry. `turn` is what a `Responded` reads as, where it is known. Raises `IllegalStep`."""
+        if entry.sequence != self.version + 1:
+            raise IllegalStep(f"what happened after entry {self.version} of the run {self.id} is not in its journal")
         before = self.state
         self.state = after(self.state, entry.causes)
         self.version = entry.sequence
@@ -217,13 +220,12 @@ class RunView:
         self._round = Round(responded, turn, self.spent.rounds, calls)
         self.history.append(self._round)
         self.spent.calls += len(calls)
-        for call in calls:
-            self.spent.per_tool[call.name] += 1
 
     def _observe(self, observed: Observed) -> None:
+        seen, trouble = observed.seen, self.trouble
+        self.spent.per_tool[seen.tool] += observed.position not in self.round.observed
         self.round.observed[observed.position] = observed
         self.spent.working_ms += observed.working_ms
-        seen, trouble = observed.seen, self.trouble
         trouble.invented += observed.invented
         if observed.fixable:
             self._count(trouble.fixable, seen.tool)
@@ -240,8 +242,11 @@ class RunView:
             what[name] += 1
 
     def _operation(self, observed: Observed) -> str:
-        call = next(each for each in self.round.calls if each.position == observed.position)
-        return sha256_hex(f"{call.name}\0{call.arguments_raw}".encode("utf-8", "surrogatepass"))
+        """The call by its tool and arguments, however they are spelled."""
+        raw = next(each.arguments_raw for each in self.round.calls if each.position == observed.position)
+        parsed = parse_arguments(raw)
+        spelled = raw.encode("utf-8", "surrogatepass") if isinstance(parsed, Unparsed) else canonical(integral(parsed))
+        return sha256_hex(observed.seen.tool.encode("utf-8", "surrogatepass") + b"\0" + spelled)
 
     def _wish(self, wished: Wished) -> None:
         """The last word holds: going on takes back a rest that was not begun, and the other way round."""

@@ -92,5 +92,5 @@ def test_calls_past_the_limit_are_those_that_stand_last_and_past_that_of_their_t
     journal = Journal(RunLimits(calls=4, calls_per_tool={"save": 1}))
     calls: list[Call] = [("search", {}), ("save", {}), ("save", {}), ("search", {}), ("search", {})]
     journal.responds(calls)
-    placed = [(place, name, name) for place, (name, _) in enumerate(calls)]
+    placed = [(place, name) for place, (name, _) in enumerate(calls)]
     assert calls_over(journal.view, placed) == {2: "calls of save: 1 of 1", 4: "calls: 4 of 4"}
