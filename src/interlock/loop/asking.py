@@ -11,7 +11,6 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.frozen import maker
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
-from interlock.loop.calling import pinned
 from interlock.loop.entries import Bound, Ended, Faulted, Responded, Step
 from interlock.loop.holding import Contended, Held, Used, most_used, used_by, used_in_vain
 from interlock.loop.interrupted import Interrupted
@@ -242,7 +241,7 @@ class Asking:
         caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model)
         pin = next((each.digest for each in view.begun.bound if each.name == check.tool), None)
         call = ToolCall(f"{view.id}.check", check.tool, check.arguments)
-        seen = await drive.see(drive.reach.gate.propose(call, caller if pin is None else pinned(caller, pin)))
+        seen = await drive.see(drive.reach.gate.propose(call, caller.pinned(pin)))
         return seen.data is True if seen.status is Status.OK else None
 
     def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:

@@ -110,7 +110,7 @@ class Replay:
             now, because = Code.PERMISSION_DENIED.value, (plan.deny.message,)
         else:
             pin = bound.get(plan.call.name) if self._against is Against.BOUND else None
-            now, because = await self._judged(plan.call, replace(caller, pin=pin), facts, under=under)
+            now, because = await self._judged(plan.call, caller.pinned(pin), facts, under=under)
         if (then, now) == (Code.TOOL_NOT_FOUND, Code.PERMISSION_DENIED):
             tool = under.catalogue.find(run.tenant, plan.call.name)
             now = then if under.visibility(tool, caller) is Visibility.NEVER else now
