@@ -62,6 +62,11 @@ async def start(gate: Gate, *, by: Principal = ALICE, **more: Any) -> Run:
     return await gate.runs.start(**{"model": "scripted", "task": "Do it.", "principal": by, **more})
 
 
+async def rested(gate: Gate, run_id: str) -> None:
+    """Once this gate does not drive the run any more: it waits for something, is over, or is somebody else's."""
+    await gate.runs._engine.rested("acme", run_id)
+
+
 async def ended(
     path: str, script: Script, tools: Iterable[AnyTool], policy: Policy = ALL, **more: Any
 ) -> tuple[RunReport, ScriptedModel]:

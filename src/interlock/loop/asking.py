@@ -11,7 +11,6 @@ from interlock.core.call import Caller, ToolCall, storable
 from interlock.core.frozen import maker
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
-from interlock.loop.calling import pinned
 from interlock.loop.entries import Bound, Ended, Faulted, Responded, Step
 from interlock.loop.holding import Contended, Held, Used, most_used, used_by, used_in_vain
 from interlock.loop.interrupted import Interrupted
@@ -244,7 +243,7 @@ class Asking:
         if tool is None:
             return None
         call = ToolCall(f"{view.id}.check", check.tool, check.arguments)
-        seen = await drive.see(drive.reach.gate.propose(call, pinned(caller, tool.digest)))
+        seen = await drive.see(drive.reach.gate.propose(call, caller.pinned(tool.digest)))
         return seen.data is True if seen.status is Status.OK else None
 
     def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:

@@ -24,12 +24,12 @@ from interlock.loop.verdict import calls_over
 from interlock.loop.view import Round, RunView
 from interlock.models.dialects import Dialect
 from interlock.models.turn import Proposed
-from interlock.runtime.batch import Turn, call_many
+from interlock.runtime.batch import TurnSoFar, call_many
 
 if TYPE_CHECKING:
     from interlock.loop.drive import Drive
 
-make_observed, make_caller = maker(Observed), maker(Caller)
+make_observed = maker(Observed)
 
 Seen = tuple[int, Observation]
 """What came of a call, by its place among those that are planned."""
@@ -124,7 +124,7 @@ class Calling:
         if plan.deny is not None:
             return await gate.refuse(plan.call, caller, plan.deny)
         if plan.pin is not None:
-            caller = pinned(caller, plan.pin)
+            caller = caller.pinned(plan.pin)
         for _ in range(IN_PROGRESS_TRIES):
             seen = await gate.propose(plan.call, caller)
             if not await self._is_in_progress(seen):
@@ -148,13 +148,13 @@ class Calling:
         ]
         if refused:
             yield refused
-        turn = Turn(
+        so_far = TurnSoFar(
             pins={plan.call.name: plan.pin for plan in plans if plan.pin is not None},
             known={**known, **dict(refused)},
             tell=lambda index, seen: ended.put_nowait((index, seen)),
         )
         work = asyncio.create_task(
-            call_many(gate, [plan.call for plan in plans], caller, view=views.current, turn=turn)
+            call_many(gate, [plan.call for plan in plans], caller, view=views.current, so_far=so_far)
         )
         work.add_done_callback(lambda _: ended.put_nowait(None))
         try:
@@ -313,13 +313,6 @@ def _waits(approval: Approval) -> Observation:
         operation_id=approval.operation_id,
         approval_id=approval.id,
         expires_at_us=approval.expires_at_us,
-    )
-
-
-def pinned(caller: Caller, pin: str) -> Caller:
-    """The same caller, whose next call means this version."""
-    return make_caller(
-        caller.principal, caller.run, caller.task, None, caller.turn, caller.position, None, caller.origin, pin=pin
     )
 
 

@@ -222,7 +222,10 @@ def read(entry: RunEntry) -> Entry:
         body = _READ[entry.kind](whole["is"], behind)
         return Entry(body, tuple(Cause(str(each)) for each in causes), entry.at_us, entry.sequence)
     except (KeyError, TypeError, ValueError) as broken:
-        raise StoreError("a journal of a run cannot be read") from broken
+        raise StoreError(
+            f"an entry of a run cannot be read ({entry.kind}): open the store with the Interlock that wrote it last, "
+            "or restore a backup"
+        ) from broken
 
 
 async def entries_after(reads: RunReads, tenant: str, run_id: str, *, after: int) -> AsyncIterator[Entry]:
