@@ -9,6 +9,7 @@ import pytest
 
 from interlock import Gate, Limit, Principal, PrincipalKind, ScopeKind, Unit, tool
 from interlock.core.errors import SettingsInvalid
+from interlock.engines import embedded
 from interlock.loop.agent import Agent
 from interlock.loop.desk import Run, RunExists
 from interlock.loop.entries import Check
@@ -243,3 +244,45 @@ async def _tools(gate: Gate, run_id: str) -> list[str]:
 def test_a_limit_that_no_store_can_hold_is_refused(limit: dict[str, Any]) -> None:
     with pytest.raises(SettingsInvalid, match="the most is"):
         RunLimits(**limit)
+
+
+class Cancels(ScriptedModel):
+    """A model whose client cancels its own work."""
+
+    async def ask(self, body: Mapping[str, object]) -> Reply:
+        await super().ask(body)
+        raise asyncio.CancelledError
+
+
+@pytest.mark.requirement("LOOP-7")
+async def test_a_model_that_cancels_itself_ends_its_run_and_holds_nothing(
+    gate_path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedded, "PAUSE_S", 0.001)
+    limits = [Limit(ScopeKind.TENANT, Unit.TOKENS, 10**9)]
+    model = Cancels(["never"] * embedded.FAILURES_MAX)
+    async with opened(gate_path, model, Shelf().tools, limits=limits) as gate:
+        report = await (await start(gate)).result(timeout_s=10)
+        assert await used(gate, "tokens") > 0
+    assert (report.state, report.reason) == (State.FAILED, "fault")
+
+
+@pytest.mark.requirement("BUD-2")
+async def test_a_run_waits_for_what_others_hold_and_do_not_use(gate_path: str) -> None:
+    limits = [Limit(ScopeKind.TENANT, Unit.TOKENS, 2_000)]  # each request may use more than half of it, and uses 30
+    holds, go = asyncio.Event(), asyncio.Event()
+
+    class Slow(ScriptedModel):
+        async def ask(self, body: Mapping[str, object]) -> Reply:
+            holds.set()
+            await go.wait()
+            return await super().ask(body)
+
+    model = Slow(["one", "two"])
+    async with opened(gate_path, model, Shelf().tools, limits=limits) as gate:
+        runs = [await start(gate), await start(gate)]
+        await holds.wait()
+        assert await gate.runs.recover() == 0
+        go.set()
+        found = [await run.result(timeout_s=10) for run in runs]
+    assert {(each.state, each.answer) for each in found} == {(State.COMPLETE, "one"), (State.COMPLETE, "two")}

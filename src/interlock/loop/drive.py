@@ -22,7 +22,7 @@ from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
 from interlock.loop.calling import Calling
 from interlock.loop.entries import Ended, Entry, Faulted, Moved, Responded, Step, Wish, entries_after, written
-from interlock.loop.interrupted import Interrupted, RunLost
+from interlock.loop.interrupted import CutOff, Interrupted, RunLost
 from interlock.loop.machine import RESTING, Cause, State, after
 from interlock.loop.reach import Reach
 from interlock.loop.verdict import over
@@ -129,8 +129,10 @@ class Drive:
         self._at = at
         try:
             return await work
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as cut:
             if self._task is None or not self._is_to_stop(at):
+                if self._task is not None and not self._task.cancelling():
+                    raise CutOff(self.view.id) from cut
                 raise
             self._task.uncancel()
             raise Interrupted from None

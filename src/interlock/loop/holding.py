@@ -49,7 +49,7 @@ class Held:
 
 
 class Contended(Exception):
-    """What budgets depend on kept changing."""
+    """What budgets depend on kept changing, or others hold what is left of them for now."""
 
 
 class Holding:
@@ -73,11 +73,12 @@ class Holding:
             wanted = Taken.of(_counted(each, most) for each in taken)
             tenant = caller.principal.tenant
             seen = await reach.world.calls.look(Look(tenant, None, caller.run, wanted.scopes, now_us))
-            found = (exhausted(each, usage) for each, usage in zip(wanted, seen.usage, strict=True))
-            full = next((each for each in found if each is not None), None)
-            if full is not None:
-                fits_never = most[full.limit.unit.place] > full.limit.amount  # a window that is empty is too small too
-                return replace(full, resets_us=None) if fits_never else full
+            full = [pair for pair in zip(wanted, seen.usage, strict=True) if exhausted(*pair) is not None]
+            used_up = next((found for each, usage in full if (found := exhausted(each, (usage[0], 0)))), None)
+            if used_up is not None:
+                return _for_good(used_up, most)
+            if full:  # others hold it, and may use less
+                raise Contended
             intent = self._intent(model, caller, wanted, most=most, at_us=now_us)
             claimed = await reach.world.calls.claim(intent)
             if isinstance(claimed, Claim):
@@ -134,6 +135,11 @@ class Holding:
 
 async def _settled(reach: Parts, settlement: Settlement) -> None:
     await reach.world.calls.settle(settlement)
+
+
+def _for_good(full: Exhausted, most: Amounts) -> Exhausted:
+    """The same without the end of its window where the request would not fit into an empty one either."""
+    return replace(full, resets_us=None) if most[full.limit.unit.place] > full.limit.amount else full
 
 
 def _counted(each: Reservation, most: Amounts) -> Reservation:

@@ -1,4 +1,4 @@
-"""The two ways in which what a run is at is cut off from outside."""
+"""The ways in which what a run is at is cut off from outside."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ class RunLost(Exception):
 
 class Interrupted(Exception):
     """What was said to the run has to be looked at before it goes on."""
+
+
+class CutOff(Exception):
+    """What the run waited for was cancelled, and nobody wants the run to stop."""
