@@ -1,4 +1,4 @@
-"""Fixtures that every test may ask for: the asyncio backend, cases of trouble, and the corpus of provider traffic."""
+"""Fixtures that every test may ask for: the asyncio backend, cases of trouble, and what others wrote."""
 
 import json
 import os
@@ -38,6 +38,12 @@ def trouble_case() -> Callable[[str], Mapping[str, Any]]:
 def wire_corpus() -> Path:
     """The folder with recorded provider traffic and its expected readings."""
     return _folder("INTERLOCK_WIRE_CORPUS", default="wire", holds="index.json")
+
+
+@pytest.fixture(scope="session")
+def openapi_documents() -> Path:
+    """The folder with OpenAPI documents of others."""
+    return _folder("INTERLOCK_OPENAPI", default="openapi", holds="petstore-3.1.json")
 
 
 def _folder(variable: str, *, default: str, holds: str) -> Path:

@@ -1,7 +1,8 @@
 """Interlock takes the authority to execute back from AI models: a model proposes, the gate decides, and it runs once.
 
-Everything public is here, but for copies of stores (`interlock.copies`) and what tests use (`interlock.testing`). Each
-name is loaded when it is first used, so importing the package costs little.
+Everything public is here, but for copies of stores (`interlock.copies`), OpenAPI documents
+(`interlock.importers.openapi`) and what tests use (`interlock.testing`). Each name is loaded when it is first used, so
+importing the package costs little.
 """
 
 from __future__ import annotations
