@@ -306,8 +306,16 @@ def _of_member(part: Part, name: str) -> list[Part]:
 
 
 def _types(part: Part, level: int) -> frozenset[str]:
-    if part.schema is False:
-        return frozenset()
+    """The types that one part allows, what always holds with it aside; worked out once."""
+    if not isinstance(part.schema, dict):
+        return frozenset() if part.schema is False else ALL
+    key = (id(part.schema), level)
+    if key not in part.side.types:
+        part.side.types[key] = _types_of(part, level)
+    return part.side.types[key]
+
+
+def _types_of(part: Part, level: int) -> frozenset[str]:
     words = part.words
     found = types_named(words["type"]) if "type" in words else ALL
     if "const" in words or "enum" in words:

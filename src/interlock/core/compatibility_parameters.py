@@ -18,7 +18,7 @@ from interlock.core.tool_compile import without
 
 BREAKING, UNCERTAIN, COMPATIBLE = Verdict.BREAKING, Verdict.UNCERTAIN, Verdict.COMPATIBLE
 
-_LEVELS_MAX: Final = 24
+_STEPS_MAX: Final = 20_000
 _ALWAYS_KNOWN: Final = frozenset({"tenant", "tenant_id", "principal"})
 
 
@@ -41,33 +41,42 @@ def shown_schema(spec: ToolSpec) -> dict[str, Json]:
 def parameters(old: ToolSpec, new: ToolSpec) -> Iterator[Finding]:
     """Every difference in what is said of parameters."""
     before, after = declared(shown_schema(old)), declared(shown_schema(new))
-    yield from _gone(before, after)
-    for place in sorted(before.keys() & after.keys()):
-        change = _default(before[place], after[place], place)
-        if change is not None:
-            yield change
+    if before is None or after is None:
+        yield Finding("parameters", "", "too-involved", UNCERTAIN, "The schemas name too many members to go through.")
+    else:
+        yield from _gone(before, after)
+        shared = sorted(before.keys() & after.keys())
+        yield from (found for place in shared if (found := _default(before[place], after[place], place)) is not None)
     yield from _meant(old, new)
 
 
-def declared(schema: dict[str, Json]) -> dict[str, Member]:
-    """The members that a schema names, by JSON pointer; `*` is any item or any other member."""
-    found: dict[str, Member] = {}
-    _walk(Part(schema, Side(schema), is_filled=True), "", found)
-    return found
+def declared(schema: dict[str, Json]) -> dict[str, Member] | None:
+    """The members that a schema names, by JSON pointer; `*` is any item or any other member. None for too many."""
+    side = Side(schema)
+    walk = _Walk()
+    walk.enter(Part(side.root, side, is_filled=True), "", above=frozenset())
+    return walk.found if walk.steps_left > 0 else None
 
 
-def _walk(part: Part, path: str, found: dict[str, Member], *, above: frozenset[int] = frozenset()) -> None:
-    node, words = part.schema, part.words
-    if not isinstance(node, dict) or id(node) in above or len(above) > _LEVELS_MAX:
-        return
-    above |= {id(node)}
-    required = texts(words.get("required"))
-    for name, schema in members(words.get("properties")).items():
-        place, child = f"{path}/{escaped(name)}", part.below(schema, is_filled=True)
-        if place not in found or not found[place].default:
-            found[place] = Member(default_of(child), name in required, child.is_filled)
-    for step, below in _inside(part, node):
-        _walk(below, f"{path}{step}", found, above=above)
+class _Walk:
+    """Goes through a schema, a definition once for every reference to it, and into none that is above."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, Member] = {}
+        self.steps_left = _STEPS_MAX
+
+    def enter(self, part: Part, path: str, *, above: frozenset[int]) -> None:
+        node, words = part.schema, part.words
+        self.steps_left -= 1
+        if not isinstance(node, dict) or id(node) in above or self.steps_left <= 0:
+            return
+        required = texts(words.get("required"))
+        for name, schema in members(words.get("properties")).items():
+            place, child = f"{path}/{escaped(name)}", part.below(schema, is_filled=True)
+            if place not in self.found or not self.found[place].default:
+                self.found[place] = Member(default_of(child), name in required, child.is_filled)
+        for step, below in _inside(part, node):
+            self.enter(below, f"{path}{step}", above=above | {id(node)})
 
 
 def _inside(part: Part, node: Node) -> Iterator[tuple[str, Part]]:

@@ -17,7 +17,7 @@ from interlock.core.compatibility_side import Likeness, Part, default_of, member
 from interlock.core.frozen import frozen
 from interlock.core.schema_references import escaped
 
-STEPS_MAX: Final = 6_000
+STEPS_MAX: Final = 3_000
 """How many keywords are followed before the comparison is given up as too involved."""
 
 _SPLITS_MAX: Final = 4
@@ -203,6 +203,7 @@ class Proof:
             cases = facts.by_type() or None
         if cases is None or self._left <= 0:
             return False
+        self._left -= len(cases)
         before = self.doubts[mark:]
         del self.doubts[mark:]
         found = [self._word(each, goal, word, spot=spot) for each in cases]

@@ -53,6 +53,7 @@ class Side:
         self.is_dynamic = any(node.keys() & _DYNAMIC for node in self._references.nodes())
         self.is_old = any(name in dialect for name in _OLD)
         self._validators: dict[int, jsonschema_rs.Validator | None] = {}
+        self.types: dict[tuple[int, int], frozenset[str]] = {}
         self._words: dict[int, Node] = {}
         self._negated: dict[int, Node] = {}
         self._demanding: dict[str, Node] = {}

@@ -37,7 +37,7 @@ _CLASSES: Final[Mapping[str, tuple[tuple[int, int], ...]]] = {
     "s": ((32, 32), (9, 9)),
 }
 _CONTROL: Final[Mapping[str, str]] = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "0": "\0"}
-_REPEAT_MAX: Final = 40
+_REPEAT_MAX: Final = 400
 
 
 class Dice:
@@ -108,7 +108,8 @@ class _Reader:
         begin = self._at
         first = self._atom()
         least, most = self._times()
-        times = least + self._dice.below(max(1, min(most - least, 3) + 1))
+        few = min(most - least, 3) if self._dice.below(4) else most - least
+        times = least + (few if few > 3 and self._dice.below(2) else self._dice.below(max(1, few + 1)))
         parts = [first] if times else []
         for _ in range(min(times, _REPEAT_MAX) - 1):
             self._at, after = begin, self._at

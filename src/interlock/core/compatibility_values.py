@@ -242,6 +242,8 @@ class Maker:
         elif self._dice.below(3) == 0:
             drawn += texts_known
         text = self._dice.pick([each for each in drawn if each is not None] or ["a"])
+        if patterns and text and self._hints.lengths and self._dice.below(2):
+            text = self._pumped(text, self._dice.pick(self._hints.lengths))
         least, most = facts.count("minLength") or 0, facts.count("maxLength")
         if len(text) < least <= _LENGTH_MAX:
             text += self._dice.pick(("a", "0", text[-1:] or "b")) * (least - len(text))
@@ -253,6 +255,11 @@ class Maker:
             return text
         after = "" if pattern.endswith("$") else self._dice.pick(("b", "zz", " 0", "é" * 9))
         return ("" if pattern.startswith("^") else self._dice.pick(("", "Q", "0 "))) + text + after
+
+    def _pumped(self, text: str, length: int) -> str:
+        """The text with one of its characters repeated until it is as long: most patterns repeat something."""
+        at = self._dice.below(len(text))
+        return text[:at] + text[at] * max(0, length - len(text)) + text[at:]
 
     def _number(self, kind: str, facts: Facts) -> Json:
         low, high = facts.low(), facts.high()

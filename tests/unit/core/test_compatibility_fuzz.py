@@ -1,7 +1,7 @@
 """Random edits of random schemas: whatever is called compatible holds, whatever is called breaking is shown.
 
-The samples come from two sources that know nothing of the proof: values that one schema describes with some members gone
-astray, and values near the edges where the other schema may judge otherwise.
+The samples come from two sources: values that one schema describes, made by code that knows nothing of the proof, with
+some parts gone astray; and values near the edges where the other schema may judge otherwise.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ UNCERTAIN_MAX = 0.05
 
 
 def test_a_few_edits_are_judged_rightly() -> None:
-    check(Fuzz(range(40), samples=300))
+    check(Fuzz(range(24), samples=300))
 
 
 @pytest.mark.slow

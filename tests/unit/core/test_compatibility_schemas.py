@@ -45,7 +45,9 @@ CASES: dict[str, tuple[Any, Any, tuple[str, str] | None, tuple[str, str] | None]
     "one value spelled as a constant": (of(enum=["x"]), of(const="x"), None, None),
     "values for a free text": (of(type="string"), of(enum=["x"]), ("/a", "enum-narrowed"), None),
     "a lower maximum": (of(type="integer", maximum=9), of(type="integer", maximum=5), ("/a", "bound-tightened"), None),
-    "an exclusive bound of integers": (of(type="integer", minimum=1), of(type="integer", exclusiveMinimum=0), None, None),
+    "an exclusive bound of integers": (
+        of(type="integer", minimum=1), of(type="integer", exclusiveMinimum=0), None, None,
+    ),
     "an exclusive bound of numbers": (
         of(type="number", minimum=1), of(type="number", exclusiveMinimum=1), ("/a", "bound-tightened"), None,
     ),
@@ -58,6 +60,15 @@ CASES: dict[str, tuple[Any, Any, tuple[str, str] | None, tuple[str, str] | None]
         of(type="string", pattern="^[0-9]+$"),
         ("/a", "pattern-changed"),
         ("/a", "pattern-changed"),
+    ),
+    "a shorter text of a pattern": (
+        of(type="string", pattern="^[a-z]{1,40}$", maxLength=40),
+        of(type="string", pattern="^[a-z]{1,40}$", maxLength=8),
+        ("/a", "bound-tightened"), None,
+    ),
+    "a text of a pattern that is bounded": (
+        of(type="string", pattern="^[a-z]+-[0-9]+$"), of(type="string", pattern="^[a-z]+-[0-9]+$", maxLength=200),
+        ("/a", "bound-tightened"), None,
     ),
     "a format": (of(type="string"), of(type="string", format="date"), ("/a", "format-added"), None),
     "a format that nobody knows": (of(type="string"), of(type="string", format="colour"), None, None),
@@ -181,8 +192,8 @@ def test_a_schema_that_is_none_is_refused() -> None:
         compare_schemas({"type": "strnig"}, {}, INPUT)
 
 
-def test_a_comparison_that_never_ends_is_given_up_as_uncertain() -> None:
-    wide = {"anyOf": [closed(f"k{at}", **{f"k{at}": {"const": at}}) for at in range(24)]}
-    old = closed(**{f"m{at}": wide for at in range(24)})
-    new = closed(**{f"m{at}": {"anyOf": [*wide["anyOf"][1:], {"type": "null"}, {"const": at}]} for at in range(24)})
+def test_a_comparison_of_many_choices_ends() -> None:
+    wide = {"anyOf": [closed(f"k{at}", **{f"k{at}": {"const": at}}) for at in range(12)]}
+    old = closed(**{f"m{at}": wide for at in range(12)})
+    new = closed(**{f"m{at}": {"anyOf": [*wide["anyOf"][1:], {"type": "null"}, {"const": at}]} for at in range(12)})
     assert judged(old, new)[0] == "breaking"
