@@ -229,25 +229,28 @@ class Maker:
         return self._text(facts) if kind == "string" else self._number(kind, facts)
 
     def _text(self, facts: Facts) -> str:
-        texts_known = texts(list(self._hints.values))
-        patterns = [each for each in facts.values("pattern") if isinstance(each, str)]
-        formats = [each for each in facts.values("format") if isinstance(each, str)]
-        drawn: list[str | None] = [self._extended(each, matching(each, self._dice)) for each in patterns]
-        drawn += [each for name in formats for each in FORMATTED.get(name, ())]
-        if not drawn:
-            drawn = [*_PLAIN, *texts_known, *texts_known]
-            drawn += [matching(each, self._dice) for each in self._hints.patterns]
-            drawn += [each for name in self._hints.formats for each in FORMATTED.get(name, ())]
-            drawn += [self._dice.pick(("a", "0", "é")) * each for each in self._hints.lengths]
-        elif self._dice.below(3) == 0:
-            drawn += texts_known
+        hints = self._hints
+        patterns = texts(facts.values("pattern"))
+        drawn = self._drawn(patterns, texts(facts.values("format")))
         text = self._dice.pick([each for each in drawn if each is not None] or ["a"])
-        if patterns and text and self._hints.lengths and self._dice.below(2):
-            text = self._pumped(text, self._dice.pick(self._hints.lengths))
+        if patterns and text and hints.lengths and self._dice.below(2):
+            text = self._pumped(text, self._dice.pick(hints.lengths))
         least, most = facts.count("minLength") or 0, facts.count("maxLength")
         if len(text) < least <= _LENGTH_MAX:
             text += self._dice.pick(("a", "0", text[-1:] or "b")) * (least - len(text))
         return text if most is None else text[:most]
+
+    def _drawn(self, patterns: list[str], formats: list[str]) -> list[str | None]:
+        """Texts to choose from: of the patterns and formats, if there are any, else of what is hinted at and plain."""
+        hints, known = self._hints, texts(list(self._hints.values))
+        drawn: list[str | None] = [self._extended(each, matching(each, self._dice)) for each in patterns]
+        drawn += [each for name in formats for each in FORMATTED.get(name, ())]
+        if drawn:
+            return [*drawn, *known] if self._dice.below(3) == 0 else drawn
+        drawn = [*_PLAIN, *known, *known]
+        drawn += [matching(each, self._dice) for each in hints.patterns]
+        drawn += [each for name in hints.formats for each in FORMATTED.get(name, ())]
+        return drawn + [self._dice.pick(("a", "0", "é")) * each for each in hints.lengths]
 
     def _extended(self, pattern: str, text: str | None) -> str | None:
         """A text that matches, with more around it where the pattern is open at an end."""

@@ -40,7 +40,7 @@ def test_many_edits_are_judged_rightly() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_what_is_called_compatible_holds_against_ten_thousand_samples_each() -> None:
-    check(Fuzz(range(20_000, 20_060), samples=10_000))
+    check(Fuzz(range(20_000, 20_040), samples=10_000))
 
 
 class Fuzz:
@@ -68,12 +68,11 @@ class Fuzz:
         check_witnesses(found, old, new, direction=direction)
         if verdict is Verdict.COMPATIBLE:
             narrow, wide = (Side(old), Side(new)) if direction is INPUT else (Side(new), Side(old))
-            for value in sampled(narrow, wide, Random(seed), count=self._samples):
-                if accepts(narrow, direction, value):
-                    self.sampled += 1
-                    if not accepts(wide, direction, value):
-                        self.wrong.append(f"{direction} of {seed} is not compatible: {value}")
-                        return
+            values = sampled(narrow, wide, Random(seed), count=self._samples)
+            taken = [value for value in values if accepts(narrow, direction, value)]
+            self.sampled += len(taken)
+            refused = [value for value in taken if not accepts(wide, direction, value)]
+            self.wrong += [f"{direction} of {seed} is not compatible: {value}" for value in refused[:1]]
 
 
 def check(fuzz: Fuzz) -> None:
