@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from interlock.core.catalogue import Lifecycle
     from interlock.core.chain import Break, Damage, Head
     from interlock.core.checkpoint import Checkpoint, Mark
+    from interlock.core.compatibility import Comparison, Finding, Verdict
     from interlock.core.compensation_plan import (
         CompensationPlan,
         CompensationState,
@@ -110,6 +111,7 @@ _HOMES = {
     "interlock.core.catalogue": ("Lifecycle",),
     "interlock.core.chain": ("Break", "Damage", "Head"),
     "interlock.core.checkpoint": ("Checkpoint", "Mark"),
+    "interlock.core.compatibility": ("Comparison", "Finding", "Verdict"),
     "interlock.core.compensation_plan": (
         "CompensationPlan",
         "CompensationState",
@@ -219,6 +221,7 @@ __all__ = [
     "Clock",
     "Closing",
     "Code",
+    "Comparison",
     "CompensationPlan",
     "CompensationState",
     "CompensationStep",
@@ -239,6 +242,7 @@ __all__ = [
     "EvidenceKind",
     "EvidenceRule",
     "FactSource",
+    "Finding",
     "Gate",
     "GrpcLookUp",
     "GrpcTool",
@@ -324,6 +328,7 @@ __all__ = [
     "Unit",
     "Usage",
     "Vendor",
+    "Verdict",
     "Verified",
     "VersionExists",
     "Wish",
