@@ -46,6 +46,7 @@ class Between(ScriptedModel):
         return await super().ask(body)
 
 
+@pytest.mark.requirement("REG-4")
 async def test_a_newer_version_is_not_used_by_a_run_that_began_before() -> None:
     ran: list[str] = []
     model = Between([READ, READ, "done"])
