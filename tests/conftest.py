@@ -1,4 +1,4 @@
-"""Fixtures that every test may ask for: the asyncio backend, cases of trouble, and the corpus of provider traffic."""
+"""Fixtures that every test may ask for: the asyncio backend, cases of trouble, and what others wrote."""
 
 import json
 import os
@@ -8,12 +8,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.postgres import own_server, postgres_stores, postgres_url
 
 __all__ = ["own_server", "postgres_stores", "postgres_url"]
 
 ROOT = Path(__file__).resolve().parents[1]
+
+# How long an example takes says how busy the machine is; tests of speed measure for themselves.
+settings.register_profile("interlock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("interlock")
 
 
 @pytest.fixture
@@ -33,6 +38,12 @@ def trouble_case() -> Callable[[str], Mapping[str, Any]]:
 def wire_corpus() -> Path:
     """The folder with recorded provider traffic and its expected readings."""
     return _folder("INTERLOCK_WIRE_CORPUS", default="wire", holds="index.json")
+
+
+@pytest.fixture(scope="session")
+def openapi_documents() -> Path:
+    """The folder with OpenAPI documents of others."""
+    return _folder("INTERLOCK_OPENAPI", default="openapi", holds="petstore-3.1.json")
 
 
 def _folder(variable: str, *, default: str, holds: str) -> Path:

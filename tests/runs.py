@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from interlock import Gate, Host, PolicySource, Principal, Settings
-from interlock.assemble import _wired
+from interlock.assemble import wired
 from interlock.keys import Keys
 from interlock.loop.desk import Run
 from interlock.loop.events import RunEvent
@@ -48,8 +48,7 @@ async def on_store(
 ) -> AsyncIterator[Gate]:
     """A gate on a store that others may use too, as several processes of one installation do."""
     given = Settings(tenant="acme", **{"runs_every_s": 0.02, **settings})
-    gate = _wired(Gate, store, given, host=Host(), keys=KEYS)
-    gate._models = (model,)
+    gate = wired(Gate, store, given, host=Host(models=(model,)), keys=KEYS)
     sources = (PolicySource("test", policy),) if isinstance(policy, str) else policy
     await gate.begin([*tools], None if sources is None else tuple(sources))
     try:
@@ -61,6 +60,11 @@ async def on_store(
 async def start(gate: Gate, *, by: Principal = ALICE, **more: Any) -> Run:
     """A run of the scripted model."""
     return await gate.runs.start(**{"model": "scripted", "task": "Do it.", "principal": by, **more})
+
+
+async def rested(gate: Gate, run_id: str) -> None:
+    """Once this gate does not drive the run any more: it waits for something, is over, or is somebody else's."""
+    await gate.runs._engine.rested("acme", run_id)
 
 
 async def ended(

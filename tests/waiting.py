@@ -22,7 +22,7 @@ from interlock import (
     ToolCall,
     tool,
 )
-from interlock.assemble import _wired
+from interlock.assemble import wired
 from interlock.core.tool import Vendor
 from interlock.keys import Keys
 from interlock.store.memory import MemoryStore
@@ -81,7 +81,7 @@ class Desk:
         """A gate, at which nobody waits once it is closed."""
         settings = Settings(limits=Limits(self.limits), waiting_max=self.waiting_max, tenant="acme")
         host = Host(clock=self.simulation.clock, entropy=self.simulation.entropy)
-        gate = _wired(Gate, self.port, settings, host=host, keys=KEYS)  # type: ignore[arg-type]
+        gate = wired(Gate, self.port, settings, host=host, keys=KEYS)  # type: ignore[arg-type]
         await gate.begin(self.tools, [PolicySource("all", self.policy)])  # type: ignore[arg-type]
         yield gate
         await gate.close()

@@ -16,6 +16,7 @@ from interlock import (
     Arg,
     Confidentiality,
     Context,
+    Declaration,
     ErrorContract,
     EvidenceKind,
     EvidenceRule,
@@ -29,7 +30,6 @@ from interlock import (
     Trust,
     tool,
 )
-from interlock.core.functions import Declaration
 
 OWNER: Final = "data"
 Tenant = Annotated[str, Arg(inject="tenant", max_length=41)]
@@ -80,7 +80,32 @@ def read_tools(database: Path) -> tuple[Declaration, ...]:
 
 def report_tools(root: Path, desk: Desk) -> tuple[Declaration, ...]:
     """What writes and publishes reports below `root`."""
+    return _writing(root, desk), *_publishing(root)
 
+
+def _writing(root: Path, desk: Desk) -> Declaration:
+    @tool(
+        effect="idempotent_write",
+        owner=OWNER,
+        key=["report_id"],
+        resource=("Report", "{tenant_id}/{report_id}"),
+        labels=HOUSE,
+        errors=[EMPTY],
+    )
+    async def write_report(report_id: ReportId, tenant_id: Tenant, context: Context, words: Words = "") -> Report:
+        """Write a report of all that was found out so far."""
+        if desk.gate is None or context.run is None:
+            raise ToolFault(EMPTY.code, "A report is made of a run.")
+        observed = await desk.gate.runs.observations(context.run, by=context.principal)
+        try:
+            return Shelf(root, tenant_id).write(report_id, context.run, observed=observed, words=words)
+        except NothingToReport as nothing:
+            raise ToolFault(EMPTY.code, str(nothing)) from nothing
+
+    return write_report
+
+
+def _publishing(root: Path) -> tuple[Declaration, ...]:
     def report_now(report_id: str, tenant_id: str) -> Resource:
         """The report as it is: an approval of its publication holds for these bytes and no others."""
         return Resource("Report", f"{tenant_id}/{report_id}", version=Shelf(root, tenant_id).digest(report_id) or None)
@@ -95,23 +120,20 @@ def report_tools(root: Path, desk: Desk) -> tuple[Declaration, ...]:
         found = shelf.digest(report_id, published=True)
         return str(shelf.path(report_id, published=True)) if found and found == shelf.digest(report_id) else None
 
-    @tool(effect="idempotent_write", owner=OWNER, key=["report_id"], resource=("Report", "{tenant_id}/{report_id}"),
-          labels=HOUSE, errors=[EMPTY])  # fmt: skip
-    async def write_report(report_id: ReportId, tenant_id: Tenant, context: Context, words: Words = "") -> Report:
-        """Write a report of all that was found out so far."""
-        if desk.gate is None or context.run is None:
-            raise ToolFault(EMPTY.code, "A report is made of a run.")
-        observed = await desk.gate.runs.observations(context.run, by=context.principal)
-        try:
-            return Shelf(root, tenant_id).write(report_id, context.run, observed=observed, words=words)
-        except NothingToReport as nothing:
-            raise ToolFault(EMPTY.code, str(nothing)) from nothing
-
-    @tool(effect="write", owner=OWNER, risk=Risk.MEDIUM, key=["report_id"], resource=("Report", "{tenant_id}/{report_id}"),
-          resolve=report_now, precondition=is_there, reconcile=find_published, labels=HOUSE, errors=[MISSING],
-          summary="Publish the report {report_id} of {tenant_id}, with its lineage",
-          promises={"ok": "The report is published.", "waiting": "It is not published: somebody has to approve it."},
-    )  # fmt: skip
+    @tool(
+        effect="write",
+        owner=OWNER,
+        risk=Risk.MEDIUM,
+        key=["report_id"],
+        resource=("Report", "{tenant_id}/{report_id}"),
+        resolve=report_now,
+        precondition=is_there,
+        reconcile=find_published,
+        labels=HOUSE,
+        errors=[MISSING],
+        summary="Publish the report {report_id} of {tenant_id}, with its lineage",
+        promises={"ok": "The report is published.", "waiting": "It is not published: somebody has to approve it."},
+    )
     def publish_report(report_id: ReportId, tenant_id: Tenant) -> str:
         """Publish a report that was written."""
         shelf = Shelf(root, tenant_id)
@@ -124,7 +146,7 @@ def report_tools(root: Path, desk: Desk) -> tuple[Declaration, ...]:
         """Whether a report is published."""
         return bool(Shelf(root, tenant_id).digest(report_id, published=True))
 
-    return write_report, publish_report, is_published
+    return publish_report, is_published
 
 
 def _measured(database: Path, sql: str, tenant_id: str) -> Result:

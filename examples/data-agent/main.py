@@ -1,4 +1,4 @@
-"""Runs the data agent: a planner hands a task to an agent with SQL, which hands it to one that reports; a person approves.
+"""Runs the data agent: a planner hands its task to one with SQL, which hands it to one that reports; a person approves.
 
 Run it again at any time, after Ctrl-C or kill -9 too: the run goes on from its journal, and publishes nothing twice.
 Exit codes: 0 the report is published, 1 it came to nothing, 2 wrong usage, 4 it waits for an approval, 130 Ctrl-C.
@@ -20,16 +20,17 @@ from typing import Final
 HERE: Final = Path(__file__).resolve().parent
 sys.path.append(str(HERE.parent / "research-agent"))  # the small model is started as it is there
 
-from data_tools import OWNER, Desk, read_tools, report_tools  # noqa: E402
-from model_server import ModelUnavailable  # noqa: E402
-from reports import Shelf  # noqa: E402
-from sales_data import sales_database  # noqa: E402
-from scripted import scripted  # noqa: E402
-from team import ALICE, AUDITOR, BOB, EDITOR_ON_DUTY, SMALL_TEAM, TEAM  # noqa: E402
+from data_tools import OWNER, Desk, read_tools, report_tools
+from model_server import ModelUnavailable
+from reports import Shelf
+from sales_data import sales_database
+from scripted import scripted
+from team import ALICE, AUDITOR, BOB, EDITOR_ON_DUTY, TEAM, small_team
 
-from interlock import (  # noqa: E402
+from interlock import (
     Agent,
     Check,
+    Declaration,
     Deny,
     Drives,
     Gate,
@@ -47,7 +48,7 @@ from interlock import (  # noqa: E402
 
 DONE, FAILED, WAITS, INTERRUPTED = 0, 1, 4, 130
 LIMITS: Final = RunLimits(rounds=16, calls=24, repeats=3, waits_s=None)
-HAS_MCP: Final = all(importlib.util.find_spec(name) for name in ("mcp", "interlock.declare.mcp"))
+HAS_MCP: Final = importlib.util.find_spec("mcp") is not None
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -110,7 +111,7 @@ def chosen_model(options: argparse.Namespace) -> Iterator[tuple[Model, tuple[Age
         from small_model import small_model
 
         with small_model() as model:
-            yield model, SMALL_TEAM
+            yield model, small_team(options.report)
 
 
 async def started(gate: Gate, options: argparse.Namespace, *, model: Model, team: tuple[Agent, ...]) -> Run:
@@ -135,9 +136,9 @@ async def seen_through(gate: Gate, run: Run, *, editor: Principal | None) -> Run
     """Tell what happens until the run is over, or waits for somebody who is not here."""
     async for event in run.events():
         show(event)
-        report = await run.report()
-        if event.state is not RunState.WAITING_APPROVAL or event.cursor < report.spent.rounds:
+        if event.state is not RunState.WAITING_APPROVAL:
             continue
+        report = await run.report()  # what was decided before this start is told again, and waits no more
         if report.state is RunState.WAITING_APPROVAL and not await decided(gate, report, editor=editor):
             return report
     return await run.report()
@@ -189,6 +190,8 @@ def show(event: RunEvent) -> None:
             say("HANDED", f"to {data['agent']}: {data['message']}")
         case "faulted":
             say("FAULT", str(data["why"]))
+        case _:
+            pass
 
 
 def say(word: str, text: str) -> None:
@@ -203,7 +206,7 @@ def _editor(options: argparse.Namespace) -> Principal | None:
     return BOB if options.approve else None
 
 
-def _mcp_tools(database: Path) -> tuple[object, ...]:
+def _mcp_tools(database: Path) -> tuple[Declaration, ...]:
     """The second path to the rows, where it is installed."""
     if not HAS_MCP:
         say("NO MCP", "The same query over MCP is left out: pip install 'interlock[mcp]'")

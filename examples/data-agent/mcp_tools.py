@@ -9,9 +9,7 @@ from typing import Final
 from data_tools import HOUSE, MEASURED, OWNER, REFUSED
 from sales_server import SCHEMA
 
-from interlock import McpServer, mcp_tool
-from interlock.core.functions import Declaration
-from interlock.core.tool import Parameter, ParameterSource
+from interlock import Declaration, McpServer, Parameter, ParameterSource, mcp_tool
 
 HERE: Final = Path(__file__).resolve().parent
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Final
+
+import apsw
 
 TABLE: Final = "all_sales"
 TENANTS: Final = ("acme", "globex")
@@ -25,15 +26,13 @@ def sales_database(path: Path) -> Path:
         return path
     unfinished = path.with_suffix(".new")
     unfinished.unlink(missing_ok=True)
-    connection = sqlite3.connect(unfinished)
-    try:
-        connection.executescript(_SCHEMA)
+    connection = apsw.Connection(str(unfinished))
+    with connection:
+        connection.execute(_SCHEMA)
         for factor, tenant in enumerate(TENANTS, start=1):
             connection.executemany(f"INSERT INTO {TABLE} VALUES (?, ?, ?, ?, ?, ?)", _rows(tenant, factor))  # noqa: S608
             connection.execute("INSERT INTO loads VALUES (?, ?, ?)", (tenant, LOADED_US, f"load-{factor}"))
-        connection.commit()
-    finally:
-        connection.close()
+    connection.close()
     unfinished.replace(path)
     return path
 

@@ -1,7 +1,7 @@
 """An MCP server on stdio with the same query: what another team would run beside its own data.
 
-`sales_server.py DATABASE`. It trusts whoever starts it to say for which tenant it is asked: the gate does, and the model
-cannot.
+`sales_server.py DATABASE`. It trusts whoever starts it to say for which tenant it is asked: the gate does, and the
+model cannot.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallTo
     except SqlRefused as refused:
         said = types.TextContent(type="text", text=str(refused))
         return types.CallToolResult(content=[said], structured_content={"code": "SQL_REFUSED"}, is_error=True)
-    shown = {"columns": found.columns, "rows": found.rows, "more": found.more}
+    shown = {"sql": given["sql"], "columns": found.columns, "rows": found.rows, "more": found.more}
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=json.dumps(shown))], structured_content=shown
     )

@@ -8,6 +8,8 @@ from typing import Final
 from interlock.testing.models import Said, ScriptedModel
 
 SQL: Final = "SELECT region, SUM(units) AS units FROM sales GROUP BY region ORDER BY region"
+PUBLISHED: Final = "/published/"
+"""What stands in the result of a publication: without it the report is not published, whatever came back."""
 
 
 def scripted(report_id: str, *, over_mcp: bool) -> ScriptedModel:
@@ -22,14 +24,20 @@ def scripted(report_id: str, *, over_mcp: bool) -> ScriptedModel:
         "You write": (
             ("write_report", {"report_id": report_id, "words": "The west sells most."}),
             ("publish_report", {"report_id": report_id}),
-            "The report is published.",
         ),
     }
 
     def say(body: Mapping[str, object]) -> Said:
         messages = body["messages"]
         assert isinstance(messages, list)
-        said = next(words for begins, words in lines.items() if str(messages[0]["content"]).startswith(begins))
-        return said[sum(each["role"] == "assistant" for each in messages)]
+        if any(each["role"] == "tool" and PUBLISHED in str(each["content"]) for each in messages):
+            return "The report is published."
+        said: tuple[Said, ...] = next(words for begins, words in lines.items() if _is_told(messages, begins))
+        turn = sum(1 for each in messages if each["role"] == "assistant")
+        return said[min(turn, len(said) - 1)]
 
     return ScriptedModel(say, name="the script")
+
+
+def _is_told(messages: list[Mapping[str, object]], begins: str) -> bool:
+    return str(messages[0]["content"]).startswith(begins)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
@@ -17,13 +17,34 @@ TOKENS_MAX: Final = 80
 
 @dataclass(eq=False)
 class Obliged(OpenAIChat):
-    """A model that has to call one of its tools wherever it has any."""
+    """A model that has to call one of its tools where it has any, and hears its instructions alone, line by line.
+
+    It does what one short sentence says; more than that, such as the task, and it talks. What it proposes is its own.
+    """
 
     async def ask(self, body: Mapping[str, object]) -> Reply:
         """Ask it, for a call where calls are allowed."""
         if body.get("tools") and body.get("tool_choice") == "auto":
             body = {**body, "tool_choice": "required"}
-        return await super().ask(body)
+        messages = body["messages"]
+        return await super().ask({**body, "messages": line_by_line(messages) if isinstance(messages, list) else []})
+
+
+def line_by_line(messages: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    """The conversation with a line of the instructions before each turn, and without the task. The last line stays."""
+    lines = str(messages[0]["content"]).splitlines()
+    told: list[Mapping[str, object]] = []
+    turn = 0
+    for each in messages[2:]:
+        if each["role"] == "assistant":
+            told.append(_said(lines, turn))
+            turn += 1
+        told.append(each)
+    return [*told, _said(lines, turn)]
+
+
+def _said(lines: Sequence[str], turn: int) -> Mapping[str, object]:
+    return {"role": "user", "content": lines[min(turn, len(lines) - 1)]}
 
 
 @contextmanager

@@ -34,11 +34,34 @@ REPORT: Final = Agent(
 )
 TEAM: Final = (PLANNER, DATA, REPORT)
 
-# A very small model does one thing at a time: each agent has one or two tools, and the last has none, so that it ends.
-SMALL_TEAM: Final = (
-    Agent("planner", 'Hand "sum the sales" to data with hand_off.', tools=(), hand_offs=("data",)),
-    Agent("data", "", "sums the sales", tools=("sum_sales",), hand_offs=("writer",)),
-    Agent("writer", "", "writes the report", tools=("write_report",), hand_offs=("publisher",)),
-    Agent("publisher", "", "publishes the report", tools=("publish_report",), hand_offs=("closer",)),
-    Agent("closer", "Say in one sentence what was done.", "ends the task", tools=()),
-)
+
+def small_team(report_id: str) -> tuple[Agent, ...]:
+    """Agents for a very small model: one or two tools each, and the last has none, so that it ends.
+
+    Each line of the instructions is what it hears in one turn, and names the tool at its end.
+    """
+    return (
+        Agent("planner", 'Hand "sum the sales" to "data" with hand_off.', tools=(), hand_offs=("data",)),
+        Agent(
+            "data",
+            'Sum the sales by "region" with sum_sales.\nHand "write a report" to "writer" with hand_off.',
+            "sums the sales",
+            tools=("sum_sales",),
+            hand_offs=("writer",),
+        ),
+        Agent(
+            "writer",
+            f'Write the report "{report_id}" with write_report.\nHand "publish it" to "publisher" with hand_off.',
+            "writes the report",
+            tools=("write_report",),
+            hand_offs=("publisher",),
+        ),
+        Agent(
+            "publisher",
+            f'Publish the report "{report_id}" with publish_report.\nHand "it is done" to "closer" with hand_off.',
+            "publishes the report",
+            tools=("publish_report",),
+            hand_offs=("closer",),
+        ),
+        Agent("closer", "Say in one sentence what was done.", "ends the task", tools=()),
+    )

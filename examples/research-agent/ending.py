@@ -12,12 +12,7 @@ from on_record import records
 from people import AUDITOR, TENANT
 from session import Session
 
-from interlock import Gate
-from interlock.core.audit_log import Verified
-from interlock.core.chain import Break
-from interlock.core.decision import Deny
-from interlock.core.export import verify_export
-from interlock.core.journal import AuditQuery, EventKind
+from interlock import AuditQuery, Break, Deny, EventKind, Gate, Verified, verify_export
 
 EXPORT: Final = "audit.jsonl"
 EXECUTED, REPLAYED, REFUSED = "executed", "replayed", "refused"

@@ -10,9 +10,8 @@ from typing import Final
 from people import AUDITOR
 from prompts import SEARCH_NAME
 
-from interlock import Gate
-from interlock.core.decision import Deny
-from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
+from interlock import AuditQuery, AuditRecord, Deny, EventKind, Gate
+from interlock.core.journal import RECORD
 
 PAGE: Final = 1_000
 

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from interlock import Principal
-from interlock.core.call import PrincipalKind
+from interlock import Principal, PrincipalKind
 
 TENANT: Final = "default"
 ALICE: Final = Principal(TENANT, "alice", groups=frozenset({"research"}))

@@ -15,9 +15,12 @@ from quotations import NoSuchPassage, chosen
 from interlock import (
     Arg,
     Confidentiality,
+    Declaration,
     ErrorContract,
     EvidenceKind,
+    EvidenceRule,
     Labels,
+    Localized,
     Result,
     Risk,
     Source,
@@ -25,9 +28,6 @@ from interlock import (
     Trust,
     tool,
 )
-from interlock.core.evidence import EvidenceRule
-from interlock.core.functions import Declaration
-from interlock.core.tool import Localized
 
 # Tight schemas are kind to a small model. What is injected the model neither sees nor supplies.
 Query = Annotated[

@@ -11,8 +11,7 @@ from language import reader_language, summary_in
 from people import ALICE, BOB, REVIEWER_ON_DUTY
 from session import Session
 
-from interlock import Approval, ApprovalState, Observation, Status
-from interlock.core.decision import Deny
+from interlock import Approval, ApprovalState, Deny, Observation, Status
 
 HOW: Final = "Approve it with `scripts/demo --approve` (you are bob then), or run it again at a terminal."
 YES: Final = frozenset({"y", "yes", "是"})

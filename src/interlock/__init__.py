@@ -1,7 +1,8 @@
 """Interlock takes the authority to execute back from AI models: a model proposes, the gate decides, and it runs once.
 
-Everything public is here, but for copies of stores (`interlock.copies`) and what tests use (`interlock.testing`). Each
-name is loaded when it is first used, so importing the package costs little.
+Everything public is here, but for copies of stores (`interlock.copies`), OpenAPI documents
+(`interlock.importers.openapi`) and what tests use (`interlock.testing`). Each name is loaded when it is first used, so
+importing the package costs little.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from interlock.core.catalogue import Lifecycle
     from interlock.core.chain import Break, Damage, Head
     from interlock.core.checkpoint import Checkpoint, Mark
+    from interlock.core.compatibility import Comparison, Finding, Verdict
     from interlock.core.compensation_plan import (
         CompensationPlan,
         CompensationState,
@@ -109,6 +111,7 @@ _HOMES = {
     "interlock.core.catalogue": ("Lifecycle",),
     "interlock.core.chain": ("Break", "Damage", "Head"),
     "interlock.core.checkpoint": ("Checkpoint", "Mark"),
+    "interlock.core.compatibility": ("Comparison", "Finding", "Verdict"),
     "interlock.core.compensation_plan": (
         "CompensationPlan",
         "CompensationState",
@@ -218,6 +221,7 @@ __all__ = [
     "Clock",
     "Closing",
     "Code",
+    "Comparison",
     "CompensationPlan",
     "CompensationState",
     "CompensationStep",
@@ -238,6 +242,7 @@ __all__ = [
     "EvidenceKind",
     "EvidenceRule",
     "FactSource",
+    "Finding",
     "Gate",
     "GrpcLookUp",
     "GrpcTool",
@@ -323,6 +328,7 @@ __all__ = [
     "Unit",
     "Usage",
     "Vendor",
+    "Verdict",
     "Verified",
     "VersionExists",
     "Wish",

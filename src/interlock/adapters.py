@@ -13,6 +13,7 @@ from interlock.runners.python import PythonRunner
 from interlock.runners.spool import Spools
 from interlock.runners.threads import Threads
 from interlock.settings import Settings
+from interlock.store.address import is_postgres
 from interlock.store.memory import MemoryStore
 from interlock.store.seal import Seal
 from interlock.system import SystemEntropy
@@ -108,7 +109,7 @@ async def open_store(path: str, *, sealed_with: bytes | None = None) -> Store:
     if path == MEMORY:
         return MemoryStore()
     seal = None if sealed_with is None else _seal(sealed_with)
-    if path.startswith(("postgres://", "postgresql://")):
+    if is_postgres(path):
         return await _open_postgres(path, seal)
     if "://" in path:
         raise SettingsInvalid("a store is a SQLite file, by its path, or a database at postgresql://..., or :memory:")

@@ -110,7 +110,14 @@ class Gate(Walk):
     """
 
     def __init__(
-        self, world: World, settings: Settings, *, views: Views, records: Records, runners: RunnersByKind
+        self,
+        world: World,
+        settings: Settings,
+        *,
+        views: Views,
+        records: Records,
+        runners: RunnersByKind,
+        models: Iterable[Model] = (),
     ) -> None:
         super().__init__(world, settings, views=views, records=records)
         if world.wakes is not None:
@@ -130,7 +137,7 @@ class Gate(Walk):
         self.recovery.and_then(self.compensations.go_on)
         self.results = ResultDesk(world, sight=sight, records=records)
         self._driving: Driving | None = None
-        self._models: tuple[Model, ...] = ()
+        self._models = tuple(models)
         self._reaper = Reaper(self.recovery.recover, every_s=settings.reap_every_s, redactor=records.redactor)
         self.recovered = Recovered()
         self.changed: tuple[ToolSpec, ...] = ()
@@ -171,8 +178,7 @@ class Gate(Walk):
         store = await open_store(str(path), sealed_with=host.seal)
         try:
             keys = await _keys(store, host)
-            gate = _wired(cls, store, settings or Settings(), host=host, keys=keys)
-            gate._models = host.models
+            gate = wired(cls, store, settings or Settings(), host=host, keys=keys)
             await gate.begin(declared, sources)
             try:
                 yield gate
@@ -286,7 +292,8 @@ def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySou
     return tuple(PolicySource(file.stem, file.read_text(encoding="utf-8")) for file in files)
 
 
-def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, keys: Keys) -> Gate:
+def wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, keys: Keys) -> Gate:
+    """A gate on a store that is open already, which whoever opened it closes. `begin` makes it ready for calls."""
     redactor = Redactor(settings.secrets)
     clock = host.clock or SystemClock()
     entropy = host.entropy or SystemEntropy()
@@ -319,7 +326,7 @@ def _wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, ke
     )
     views = Views(store, environment=settings.environment, facts=host.fact_names)
     records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)
-    return kind(world, settings, views=views, records=records, runners=runners)
+    return kind(world, settings, views=views, records=records, runners=runners, models=host.models)
 
 
 async def _keys(store: Store, host: Host) -> Keys:

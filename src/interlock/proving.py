@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import cycle
 from pathlib import Path
@@ -40,6 +40,56 @@ class Where:
     master: bytes
     seal: bytes | None = None
     closed: bool = False
+
+    def to_line(self, held: Iterable[Head]) -> bytes:
+        """What a prover is told first, with the heads that are held outside; `read_where` reads it."""
+        return _line({
+            "address": self.address,
+            "master": self.master.hex(),
+            "seal": None if self.seal is None else self.seal.hex(),
+            "closed": self.closed,
+            "held": [[each.chain, each.sequence, each.hash] for each in held],
+        })  # fmt: skip
+
+
+def read_where(line: bytes) -> tuple[Where, tuple[Head, ...]]:
+    """Where the log is, and the heads that are held outside, of the line that `Where.to_line` gives."""
+    said = json.loads(line)
+    seal = None if said["seal"] is None else bytes.fromhex(said["seal"])
+    where = Where(said["address"], bytes.fromhex(said["master"]), seal, said["closed"])
+    return where, tuple(Head(*each) for each in said["held"])
+
+
+def _line(said: object) -> bytes:
+    """One line of JSON."""
+    return json.dumps(said).encode() + b"\n"
+
+
+def spans_to_line(job: Iterable[Span]) -> bytes:
+    """A job as a prover is asked it; `read_spans` reads it."""
+    return _line([[span.chain, span.after, span.through] for span in job])
+
+
+def read_spans(line: bytes) -> tuple[Span, ...]:
+    """The spans of a job, of the line that `spans_to_line` gives."""
+    return tuple(Span(*each) for each in json.loads(line))
+
+
+def stretches_to_line(found: Iterable[Stretch | None]) -> bytes:
+    """The answer to a job, as far as who asked does not know it; `read_stretches` reads it."""
+    return _line([None if each is None else [each.start.hash, each.before, each.end.hash] for each in found])
+
+
+def read_stretches(line: bytes, job: Iterable[Span]) -> list[Stretch | None]:
+    """What each span of the job was shown to be, of the line that `stretches_to_line` gives."""
+    return [_stretch(span, each) for span, each in zip(job, json.loads(line), strict=True)]
+
+
+def _stretch(span: Span, found: Sequence[str] | None) -> Stretch | None:
+    if found is None:
+        return None
+    start, before, end = found
+    return Stretch(Head(span.chain, span.after, start), Head(span.chain, span.through, end), before)
 
 
 class OtherProcesses:
@@ -121,26 +171,17 @@ class _Prover:
         if self._process.stdin is None or self._process.stdout is None:
             raise OSError("a process without pipes")
         self._asks, self._answers = self._process.stdin, self._process.stdout
-        seal = None if where.seal is None else where.seal.hex()
-        self._unsaid: list[object] = [
-            where.address,
-            where.master.hex(),
-            seal,
-            where.closed,
-            [_head(each) for each in held],
-        ]
+        self._unsaid = where.to_line(held)
 
     def ask(self, job: list[Span]) -> None:
-        if self._unsaid:
-            self._tell(self._unsaid)
-            self._unsaid = []
-        self._tell([[span.chain, span.after, span.through] for span in job])
+        self._tell(self._unsaid + spans_to_line(job))
+        self._unsaid = b""
 
     def answer(self, job: list[Span]) -> list[Proved]:
         """What it found; nothing where it has ended."""
         line = self._answers.readline()
-        found = json.loads(line) if line.endswith(b"\n") else [None] * len(job)
-        return [(span, _stretch(span, each)) for span, each in zip(job, found, strict=True)]
+        found = read_stretches(line, job) if line.endswith(b"\n") else [None] * len(job)
+        return list(zip(job, found, strict=True))
 
     def end(self) -> None:
         self._process.kill()
@@ -149,18 +190,7 @@ class _Prover:
             with suppress(OSError):  # what was still to be said to it goes nowhere
                 pipe.close()
 
-    def _tell(self, said: object) -> None:
+    def _tell(self, lines: bytes) -> None:
         with suppress(BrokenPipeError):  # it has ended, and will answer nothing
-            self._asks.write(json.dumps(said).encode() + b"\n")
+            self._asks.write(lines)
             self._asks.flush()
-
-
-def _head(head: Head) -> list[object]:
-    return [head.chain, head.sequence, head.hash]
-
-
-def _stretch(span: Span, found: list[str] | None) -> Stretch | None:
-    if found is None:
-        return None
-    start, before, end = found
-    return Stretch(Head(span.chain, span.after, start), Head(span.chain, span.through, end), before)

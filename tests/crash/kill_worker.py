@@ -25,7 +25,7 @@ from interlock import (
     ToolCall,
     Unit,
 )
-from interlock.assemble import _wired
+from interlock.assemble import wired
 from interlock.store.postgres import PostgresStore
 from interlock.store.sqlite import SqliteStore
 from interlock.store.writer import CommitObserver
@@ -94,7 +94,7 @@ async def opened(
         settings = Settings(
             limits=LIMITS, tenant=TENANT, deadline_ms=8_000, look_ups=LOOK_UPS, reap_every_s=reap_every_s
         )
-        gate = _wired(Gate, store, settings, host=Host(), keys=KEYS)
+        gate = wired(Gate, store, settings, host=Host(), keys=KEYS)
         _, sources = await store.policies()
         await gate.begin(TOOLS, None if sources else policies())
         try:

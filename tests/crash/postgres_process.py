@@ -13,7 +13,7 @@ from typing import Any
 from anyio.lowlevel import checkpoint
 
 from interlock import Context, Gate, Host, Keys, Observation, PolicySource, Principal, Settings, ToolCall, tool
-from interlock.assemble import _wired
+from interlock.assemble import wired
 from interlock.core.errors import StoreError
 from interlock.declare import Declared
 from interlock.store.postgres import PostgresStore
@@ -48,7 +48,7 @@ async def opened(url: str, effects: str, on_commit: CommitObserver | None = None
     store = await PostgresStore.open(url, chain="main", lease_s=LEASE_S, on_commit=on_commit)
     try:
         settings = Settings(tenant="acme", deadline_ms=20_000, reap_every_s=0.3)
-        gate = _wired(Gate, store, settings, host=Host(), keys=KEYS)
+        gate = wired(Gate, store, settings, host=Host(), keys=KEYS)
         await gate.begin([saving(Path(effects))], (ALL,))
         try:
             yield gate

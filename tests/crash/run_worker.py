@@ -17,7 +17,7 @@ import apsw
 import psycopg
 
 from interlock import ApprovalState, Gate, Host, Limit, Limits, PolicySource, ScopeKind, Settings, Unit
-from interlock.assemble import _wired
+from interlock.assemble import wired
 from interlock.loop.agent import Agent
 from interlock.loop.desk import Run
 from interlock.loop.entries import Check, Wish
@@ -131,8 +131,8 @@ async def opened(
     limits = Limits(counted if (folder / HOLDS).exists() else counted[1:])
     settings = replace(SETTINGS, limits=limits, reap_every_s=every_s, runs_every_s=every_s)
     try:
-        gate = _wired(Gate, store, settings, host=Host(), keys=KEYS)
-        gate._models = (model or JudgedModel(SCRIPTS),) if every_s else ()
+        models = (model or JudgedModel(SCRIPTS),) if every_s else ()
+        gate = wired(Gate, store, settings, host=Host(models=models), keys=KEYS)
         _, sources = await store.policies()
         await gate.begin(TOOLS, None if sources else POLICIES)
         try:

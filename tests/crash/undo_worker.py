@@ -7,7 +7,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from interlock import CompensationPlan, Context, Gate, Host, PolicySource, Settings, ToolCall
-from interlock.assemble import _wired
+from interlock.assemble import wired
 from interlock.store.sqlite import SqliteStore
 from interlock.store.writer import CommitObserver
 from tests.crash.judge import LOOK_UPS, Judge
@@ -50,7 +50,7 @@ async def opened(folder: Path, *, on_commit: CommitObserver | None = None) -> As
     store = await SqliteStore.open(folder / "interlock.db", chain="main", on_commit=on_commit)
     try:
         settings = Settings(tenant=TENANT, deadline_ms=8_000, look_ups=LOOK_UPS)
-        gate = _wired(Gate, store, settings, host=Host(), keys=KEYS)
+        gate = wired(Gate, store, settings, host=Host(), keys=KEYS)
         await gate.begin(UNDOING, POLICIES)
         try:
             yield gate, store

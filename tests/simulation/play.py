@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from interlock import Approval, ApprovalState, Gate, Host, Observation, Settings, ToolCall
-from interlock.assemble import _wired
+from interlock.assemble import wired
 from interlock.core.chain import Break
 from interlock.core.effect import CallState
 from interlock.core.journal import AuditQuery, AuditRecord
@@ -105,7 +105,7 @@ class Stretch:
         """A gate on the store as it is; what a real process does when it starts and when it ends."""
         host = Host(clock=self.simulation.clock, entropy=self.simulation.entropy)
         settings = Settings(limits=self.plan.limits, tenant=TENANT, deadline_ms=30_000)
-        gate = _wired(Gate, self.port, settings, host=host, keys=KEYS)
+        gate = wired(Gate, self.port, settings, host=host, keys=KEYS)
         _, sources = await self.store.policies()
         await gate.begin(TOOLS, None if sources else policies())
         yield gate

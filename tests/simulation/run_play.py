@@ -11,7 +11,7 @@ from random import Random
 from typing import Any, ParamSpec, TypeVar
 
 from interlock import Gate, Host, Principal
-from interlock.assemble import _wired
+from interlock.assemble import wired
 from interlock.loop.entries import Wish
 from interlock.store.memory import MemoryStore
 from interlock.testing.simulation import Crashed, Simulation, stepped
@@ -168,10 +168,10 @@ class RunStretch:
 
     @asynccontextmanager
     async def _opened(self, *, drives: bool = True) -> AsyncIterator[Gate]:
-        host = Host(clock=self.simulation.clock, entropy=self.simulation.entropy)
+        models = (JudgedModel(SCRIPTS),) if drives else ()
+        host = Host(models=models, clock=self.simulation.clock, entropy=self.simulation.entropy)
         port: Any = SteppedStore(self.store, self.simulation)
-        gate = _wired(Gate, port, SETTINGS, host=host, keys=KEYS)
-        gate._models = (JudgedModel(SCRIPTS),) if drives else ()
+        gate = wired(Gate, port, SETTINGS, host=host, keys=KEYS)
         _, sources = await self.store.policies()
         await gate.begin(TOOLS, None if sources else POLICIES)
         yield gate

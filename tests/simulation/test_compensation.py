@@ -19,7 +19,7 @@ from interlock import (
     Settings,
     ToolCall,
 )
-from interlock.assemble import _wired
+from interlock.assemble import wired
 from interlock.core.effect import CallState
 from interlock.core.journal import EventKind
 from interlock.testing.simulation import Crashed
@@ -60,7 +60,7 @@ class Undoing(Stretch):
         """A gate with the tools of this world."""
         host = Host(clock=self.simulation.clock, entropy=self.simulation.entropy)
         settings = Settings(tenant=TENANT, deadline_ms=30_000)
-        gate = _wired(Gate, self.port, settings, host=host, keys=KEYS)
+        gate = wired(Gate, self.port, settings, host=host, keys=KEYS)
         await gate.begin(UNDOING, (PolicySource("all", self.policy, tenant=TENANT),))
         yield gate
         await gate.close()

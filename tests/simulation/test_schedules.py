@@ -9,7 +9,7 @@ from tests.simulation.verdict import verdict
 
 pytestmark = [pytest.mark.requirement("IDEM-3", "IDEM-4", "APR-4", "APR-5", "BUD-2", "CALL-8", "AUD-2", "AUD-3")]
 
-COMMON = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+COMMON = settings(max_examples=100, suppress_health_check=list(HealthCheck))
 MANY = settings(COMMON, max_examples=5_000)
 
 

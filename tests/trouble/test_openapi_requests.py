@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from interlock import Credential, CredentialPlace, Host, HttpParameter, Principal, SpecInvalid, ToolCall, http_tool
+from interlock.importers.openapi import take_snapshot
 from tests import http_upstream as server
 from tests.gates import ALICE, ALL, code, opened, records
 from tests.http_upstream import Exchange, status, upstream
+from tests.openapi_documents import document, loaded, parameter, unmade
 
 pytestmark = [pytest.mark.trouble]
 
@@ -75,6 +77,58 @@ async def test_oai_02_what_is_behind_a_redirect_looks_the_same_whatever_is_there
             assert seen.error is not None
             told.add((seen.error.code, seen.error.message, seen.retryable))
     assert len(told) == 1
+
+
+@pytest.mark.requirement("REG-9")
+async def test_oai_01_an_imported_operation_is_held_to_its_path_as_any_other(trouble_case: Case) -> None:
+    given = trouble_case("OAI-01")["input"]
+    operation = {"parameters": [parameter("id", "path", {"type": "string"})], "responses": {}}
+    async with upstream(server.ok) as found:
+        (tool,) = loaded(document({given["path"]: {"get": operation}}), server=found.origin).tools
+        async with opened(":memory:", [tool], ALL, egress_allow=LOOPBACK) as gate:
+            calls = [ToolCall(str(number), tool.name, each) for number, each in enumerate(given["args"])]
+            ends = [code(await gate.call(each, principal=ALICE)) for each in calls]
+    assert ends.count("ok") == 2
+    assert {each for each in ends if each != "ok"} == {"TOOL_ARGUMENT_INVALID"}
+    assert [each.target for each in found.received] == ["/api/records/a%3Fx%3D1", "/api/records/a%23f"]
+
+
+@pytest.mark.requirement("REG-9")
+def test_oai_02_a_variable_of_a_server_is_the_operators_and_no_argument(trouble_case: Case) -> None:
+    given = trouble_case("OAI-02")["input"]["server_variable"]
+    variables = {"region": {"default": "eu", "enum": ["eu", "us"]}}
+    api = document({"/x": {"get": {"responses": {}}}}, servers=[{"url": given["url"], "variables": variables}])
+    for wrong in (given["args"], {"region": "eu.api.example.test/#"}):
+        with pytest.raises(SpecInvalid, match="one of eu, us"):
+            take_snapshot(api, owner="pets", variables=wrong)
+    snapshot = take_snapshot(api, owner="pets", variables={"region": "us"})
+    assert snapshot.server == "https://us.api.example.test"
+    (tool,) = loaded(api, server=snapshot.server).tools
+    assert tool.spec().input_schema.value == {
+        "type": "object",
+        "properties": {},
+        "required": [],
+        "additionalProperties": False,
+    }
+
+
+@pytest.mark.requirement("REG-9")
+@pytest.mark.parametrize(
+    "reference", ["file:///etc/passwd", "http://169.254.169.254/latest/meta-data/", "../secrets.yaml"]
+)
+def test_a_reference_of_a_document_reads_no_file_and_no_address(reference: str) -> None:
+    schema = {"$ref": reference}
+    bodies = {"requestBody": {"content": {"application/json": {"schema": schema}}}, "responses": {}}
+    places = [
+        {"parameters": [schema]},
+        {"parameters": [parameter("q", "query", schema)]},
+        bodies,
+        {"requestBody": schema},
+    ]
+    for each in places:
+        found = unmade(document({"/x": {"post": {"responses": {}, **each}}}))
+        assert "only references within the document" in found.reason
+        assert "root:" not in found.reason
 
 
 @pytest.mark.requirement("EXEC-8")

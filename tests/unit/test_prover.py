@@ -1,6 +1,5 @@
 """What proves pieces for another process: one line asked, one line answered, until nobody asks."""
 
-import json
 from io import BytesIO
 from pathlib import Path
 
@@ -8,14 +7,12 @@ import pytest
 
 from interlock import Host, Keys
 from interlock.core.chain import Head, genesis
+from interlock.core.checkpoint import Span
 from interlock.prover import serve
+from interlock.proving import Where, read_stretches, spans_to_line
 from tests.gates import ALICE, Shelf, opened, search
 
 KEYS = Keys.random()
-
-
-def lines(*said: object) -> BytesIO:
-    return BytesIO(b"".join(json.dumps(each).encode() + b"\n" for each in said))
 
 
 @pytest.mark.requirement("AUD-2")
@@ -29,16 +26,15 @@ async def test_each_job_is_answered_by_what_its_spans_were_shown_to_be(
             await gate.call(search(str(number)), principal=ALICE)
         (head,) = await gate._world.audit.heads()
         beginning, wrong = genesis("main").hash, Head("main", 2, "0" * 64)
-        for held, expected in (([], [True, True, False]), ([["main", 2, wrong.hash]], [False, True, False])):
-            asked = lines(
-                [address, KEYS.master.hex(), None, False, held],
-                [["main", 0, 3], ["main", 3, head.sequence]],
-                [["main", 0, head.sequence + 1]],
-            )
+        jobs = ((Span("main", 0, 3), Span("main", 3, head.sequence)), (Span("main", 0, head.sequence + 1),))
+        for held, expected in (((), [True, True, False]), ((wrong,), [False, True, False])):
+            told = Where(address, KEYS.master).to_line(held), *map(spans_to_line, jobs)
             answers = BytesIO()
-            await serve(asked, answers)
-            (first, second), (beyond,) = map(json.loads, answers.getvalue().splitlines())
+            await serve(BytesIO(b"".join(told)), answers)
+            found = zip(answers.getvalue().splitlines(), jobs, strict=True)
+            (first, second), (beyond,) = (read_stretches(line, job) for line, job in found)
             assert [each is not None for each in (first, second, beyond)] == expected
-            assert first is None or first[0] == beginning
-            assert first is None or first[2] == second[0]
-            assert second[2] == head.hash
+            assert first is None or first.start.hash == beginning
+            assert first is None or first.end == second.start
+            assert second is not None
+            assert second.end.hash == head.hash

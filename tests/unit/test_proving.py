@@ -52,7 +52,7 @@ async def with_two(gate: Gate, address: str, *, seal: bytes | None = None) -> tu
 
 
 @pytest.mark.requirement("AUD-2")
-@pytest.mark.parametrize("seal", [None, SEAL])
+@pytest.mark.parametrize("seal", [None, SEAL], ids=["plain", "sealed"])
 async def test_processes_prove_a_file_that_is_in_use(tmp_path: Path, short: None, seal: bytes | None) -> None:
     path, host = str(tmp_path / "gate.db"), Host(keys=KEYS, seal=seal)
     async with opened(path, Shelf().tools, host=host) as gate:

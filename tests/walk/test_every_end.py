@@ -78,7 +78,7 @@ async def test_every_end_leaves_one_record_with_the_same_mandatory_fields(way: s
 
 
 @pytest.mark.requirement("CALL-8", "OBS-7")
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(ways=st.lists(st.sampled_from(sorted(ENDS)), min_size=1, max_size=12))
 async def test_calls_side_by_side_end_each_in_its_own_way_once(ways: list[str]) -> None:
     async with opened(":memory:", tools(Shelf()), POLICY) as gate:

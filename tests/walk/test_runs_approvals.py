@@ -12,7 +12,7 @@ from interlock.loop.machine import State
 from interlock.loop.report import RunReport
 from interlock.testing.fakes import FakeClock
 from interlock.testing.models import Call, ScriptedModel
-from tests.gates import ALICE, BOB, CAROL, READS, Shelf
+from tests.gates import ALICE, BOB, CAROL, OPERATOR, READS, Shelf
 from tests.runs import ASKS_TO_SAVE, events, happened, opened, reached, start, told
 
 SAVE: Call = ("save", {"note": "n1", "text": "hello"})
@@ -140,7 +140,7 @@ async def test_a_grant_is_used_for_whom_the_requester_is_today(gate_path: str) -
         run = await start(gate)
         await reached(run, State.WAITING_APPROVAL)
         (waits,) = (await run.report()).waiting
-        await gate.policies.save([*ONLY_READS], by=gate._host)
+        await gate.policies.save([*ONLY_READS], by=OPERATOR)
         await gate.approvals.approve(waits, by=BOB)
         assert (await run.result()).state is State.COMPLETE
     assert shelf.saved == []

@@ -13,7 +13,7 @@ from interlock.loop.machine import State
 from interlock.store.memory import MemoryStore
 from interlock.testing.fakes import FakePrincipals
 from interlock.testing.models import Call, Said, ScriptedModel
-from tests.gates import ALICE, BOB, AnyTool, Shelf
+from tests.gates import ALICE, BOB, OPERATOR, AnyTool, Shelf
 from tests.runs import ASKS_TO_SAVE, offered, on_store, opened, reached, start, told
 
 pytestmark = pytest.mark.requirement("LOOP-7")
@@ -46,6 +46,7 @@ class Between(ScriptedModel):
         return await super().ask(body)
 
 
+@pytest.mark.requirement("REG-4")
 async def test_a_newer_version_is_not_used_by_a_run_that_began_before() -> None:
     ran: list[str] = []
     model = Between([READ, READ, "done"])
@@ -53,7 +54,7 @@ async def test_a_newer_version_is_not_used_by_a_run_that_began_before() -> None:
 
         async def publish() -> None:
             newer = gate._bound(search("2", ran))
-            await gate.catalogue.register([newer], by=gate._host)
+            await gate.catalogue.register([newer], by=OPERATOR)
 
         model.between = publish
         assert (await (await start(gate)).result()).state is State.COMPLETE
@@ -85,7 +86,7 @@ async def test_a_frozen_tool_is_neither_offered_nor_run_whatever_a_run_is_bound_
     async with opened(gate_path, model, shelf.tools) as gate:
 
         async def freeze() -> None:
-            await gate.catalogue.move("search", Lifecycle.FROZEN, by=gate._host, reason="stop")
+            await gate.catalogue.move("search", Lifecycle.FROZEN, by=OPERATOR, reason="stop")
 
         model.between = freeze
         assert (await (await start(gate)).result()).state is State.COMPLETE
@@ -118,7 +119,7 @@ async def test_policy_is_todays_in_the_middle_of_a_run(gate_path: str) -> None:
     async with opened(gate_path, model, shelf.tools) as gate:
 
         async def forbid() -> None:
-            await gate.policies.save([PolicySource("test", NO_READS)], by=gate._host)
+            await gate.policies.save([PolicySource("test", NO_READS)], by=OPERATOR)
 
         model.between = forbid
         assert (await (await start(gate)).result()).state is State.COMPLETE
@@ -130,7 +131,7 @@ async def test_a_tool_that_was_published_later_is_not_offered_to_a_run_that_bega
     async with opened(":memory:", model, [search("1", ran)]) as gate:
 
         async def publish() -> None:
-            await gate.catalogue.register([gate._bound(Shelf().save)], by=gate._host)
+            await gate.catalogue.register([gate._bound(Shelf().save)], by=OPERATOR)
 
         model.between = publish
         await (await start(gate)).result()
@@ -151,7 +152,7 @@ async def test_what_says_whether_the_task_is_done_is_bound_too() -> None:
     async with opened(":memory:", model, [search("1", []), check("1", done=True)]) as gate:
 
         async def publish() -> None:
-            await gate.catalogue.register([gate._bound(check("2", done=False))], by=gate._host)
+            await gate.catalogue.register([gate._bound(check("2", done=False))], by=OPERATOR)
 
         model.between = publish
         assert (await (await start(gate, check=Check("is_done"))).result()).success is True

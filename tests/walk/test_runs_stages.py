@@ -6,7 +6,7 @@ from interlock import PolicySource
 from interlock.core.refusals import Code
 from interlock.loop.machine import CALL, CallCause, CallStage
 from interlock.loop.stages import path_of, stage_of
-from tests.gates import ALICE, BOB, Shelf, asked, code, opened, records, save
+from tests.gates import ALICE, BOB, OPERATOR, Shelf, asked, code, opened, records, save
 from tests.walk.test_every_end import ENDS, POLICY, end, tools
 
 pytestmark = pytest.mark.requirement("LOOP-1")
@@ -37,7 +37,7 @@ async def test_a_call_that_waited_ends_in_a_way_that_the_table_has(decision: str
             await getattr(gate.approvals, decision)(waits, by=ALICE if decision == "withdraw" else BOB)
         if decision == "forbid":
             await gate.approvals.approve(waits, by=BOB)
-            await gate.policies.save([PolicySource("test", "")], by=gate._host)
+            await gate.policies.save([PolicySource("test", "")], by=OPERATOR)
         seen = await gate.approvals.resume(waits, by=BOB)
         replayed = await gate.approvals.resume(waits, by=BOB)
     stage = CallStage.VALIDATE

@@ -110,6 +110,21 @@ class Caller:
             self.pin,
         )
 
+    def pinned(self, pin: str | None) -> Caller:
+        """The same, who means the spec of this digest by a name; None: the one published last. Written out as well."""
+        return Caller(
+            self.principal,
+            self.run,
+            self.task,
+            self.key,
+            self.turn,
+            self.position,
+            self.deadline_ms,
+            self.origin,
+            self.user_requested,
+            pin,
+        )
+
 
 @frozen
 class ToolCall:

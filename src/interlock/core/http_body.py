@@ -36,7 +36,9 @@ def write_body(kind: BodyKind, filled: Iterable[Filled]) -> Body:
         case BodyKind.NONE:
             return NO_BODY
         case BodyKind.JSON:
-            return Body(canonical(_document(filled)), "application/json")
+            given = list(filled)
+            kind_of_json = next((slot.media_type for slot, _ in given if not slot.name), "")
+            return Body(canonical(_document(given)), kind_of_json or "application/json")
         case BodyKind.FORM:
             found = [pair for slot, value in filled if not is_absent(value) for pair in pairs(slot, value)]
             text = "&".join(f"{name}={value}" for name, value in found)

@@ -93,7 +93,7 @@ def _built(template: Template, filling: Filling) -> Request:
     ours = [*_literal(template.query), *_named_credentials(template, filling, CredentialPlace.QUERY)]
     query = [*ours, *_pairs(filled, Place.QUERY, also=[name for name, _ in ours])]
     text = "&".join(f"{name}={value}" if value is not None else name for name, value in query)
-    body = _body(template, [each for each in filled if each[0].place is Place.BODY])
+    body = _body(template, [each for each in filled if each[0].place is Place.BODY], filling)
     return Request(
         template.method,
         template.origin,
@@ -199,10 +199,14 @@ def _named_credentials(template: Template, filling: Filling, place: CredentialPl
     return [(encoded(each.name), encoded(filling.secrets[each.secret])) for each in found]
 
 
-def _body(template: Template, filled: list[tuple[Slot, Json]]) -> Body:
+def _body(template: Template, filled: list[tuple[Slot, Json]], filling: Filling) -> Body:
+    """The body. In JSON null is a value like others, and a body that is one argument is left out with it."""
     if template.body is BodyKind.NONE:
         return NO_BODY
-    given = [(slot, value) for slot, value in filled if value is not None]
+    is_json = template.body is BodyKind.JSON
+    given = [each for each in filled if each[1] is not None or (is_json and each[0].argument in filling.values)]
+    if is_json and not given and any(not slot.name for slot, _ in filled):
+        return NO_BODY
     if template.body is BodyKind.FORM:
         _pairs(filled, Place.BODY)  # no argument takes the place of another
     try:

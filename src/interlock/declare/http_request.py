@@ -45,8 +45,9 @@ class HttpParameter:
 
     `schema` is its JSON Schema; `wire_name` its name in the request (default: its own). `style` and `explode` are those
     of OpenAPI; their defaults are, too. `is_key`: no argument, but the operation's idempotency key. `is_whole`: the
-    argument is the whole JSON body. `reserved` is OpenAPI's `allowReserved`. `filename`, `media_type` and `is_base64`
-    describe a part of a multipart body. `source`, `inject`, `sensitive` and `unit` are as in `Arg`.
+    argument is the whole JSON body, of `media_type` where that is not plain JSON. `reserved` is OpenAPI's
+    `allowReserved`. `filename`, `media_type` and `is_base64` describe a part of a multipart body. `source`, `inject`,
+    `sensitive` and `unit` are as in `Arg`.
     """
 
     name: str

@@ -9,6 +9,7 @@ import types
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum, IntEnum
+from functools import cache
 from typing import Any, Union, cast, get_args, get_origin, get_type_hints
 
 from interlock.core.canonical import Json
@@ -44,7 +45,7 @@ def typed(value: object, hint: Any, *, path: str) -> Any:
 
 def instance(value: object, hint: type, *, path: str) -> Any:
     """A dataclass from a mapping of its fields, or from an instance whose fields fit."""
-    hints, names = get_type_hints(hint), [each.name for each in fields(hint)]
+    hints, names = _hints(hint), [each.name for each in fields(hint)]
     if isinstance(value, hint):
         held = {name: getattr(value, name) for name in names}
         fitted = {name: typed(held[name], hints[name], path=f"{path}.{name}") for name in names}
@@ -55,6 +56,12 @@ def instance(value: object, hint: type, *, path: str) -> Any:
         if each.name not in given and each.default is MISSING and each.default_factory is MISSING:
             raise SpecInvalid(f"{path}: {each.name} is missing")
     return hint(**{name: typed(each, hints[name], path=f"{path}.{name}") for name, each in given.items()})
+
+
+@cache
+def _hints(hint: type) -> dict[str, Any]:
+    """Reading them from their texts costs more than all the rest."""
+    return get_type_hints(hint)
 
 
 def check_keys(given: Mapping[str, object], known: Iterable[str], *, path: str) -> None:

@@ -38,13 +38,14 @@ Place = tuple[str, str]
 class EmbeddedEngine:
     """The engine of one process. `every_s`: how often it looks around; 0: only when it is asked to. `drives`: which.
 
-    Where there are no models it takes no run by itself, so that one who only watches keeps it from nobody.
+    Where there are no models it takes no run by itself, so that one who only watches keeps it from nobody. One that it
+    is asked for by name it takes: to be cancelled or paused takes no model.
     """
 
     def __init__(self, reach: Reach, *, every_s: float, drives: Drives = Drives.DUE) -> None:
         self._reach = reach
         self._every_s = every_s
-        self._drives_which = drives
+        self._which = drives
         self._named: set[Place] = set()
         self._drives: dict[Place, Drive] = {}
         self._tasks: dict[Place, asyncio.Task[None]] = {}
@@ -55,7 +56,7 @@ class EmbeddedEngine:
     @property
     def is_driving(self) -> bool:
         """Whether it drives any runs at all."""
-        return self._drives_which is not Drives.NONE
+        return self._which is not Drives.NONE
 
     def begin(self) -> None:
         """Look around from now on."""
@@ -65,7 +66,7 @@ class EmbeddedEngine:
     def start(self, view: RunView, claim: RunClaim) -> None:
         """Drive a run that this process holds."""
         place = (claim.tenant, claim.id)
-        if self._drives_which is Drives.NAMED:
+        if self._which is Drives.NAMED:
             self._named.add(place)
         drive = Drive(self._reach, view, claim)
         self._drives[place] = drive
@@ -89,22 +90,22 @@ class EmbeddedEngine:
         drive = self._drives.get((tenant, run_id))
         if drive is not None:
             await self._heard(drive)
-        elif self._drives_which is Drives.DUE or (tenant, run_id) in self._named:
+        elif self._which is Drives.DUE or (tenant, run_id) in self._named:
             await self._take(tenant, run_id)
 
     async def go_on(self, tenant: str, run_id: str) -> None:
         """Drive a run here from now on, whenever it is due and nobody else has it; look at it now."""
-        if self._drives_which is Drives.NAMED:
+        if self._which is Drives.NAMED:
             self._named.add((tenant, run_id))
         await self.wake(tenant, run_id)
 
     async def recover(self) -> int:
         """Take what is due, now; how many runs were taken."""
         room = min(DUE_MAX, AT_ONCE_MAX - len(self._tasks))
-        if self._is_closing or room <= 0 or self._reach.models.is_empty:
+        if self._is_closing or room <= 0 or (self._reach.models.is_empty and not self._named):
             return 0
         now_us = self._reach.world.clock.now_us()
-        if self._drives_which is Drives.DUE:
+        if self._which is Drives.DUE:
             due = await self._reach.world.runs.due_runs(now_us, room)
         else:
             due = tuple([each async for each in self._named_and_due(now_us)])
@@ -156,7 +157,7 @@ class EmbeddedEngine:
         return int(await self._take(found.tenant, found.id))
 
     async def _take(self, tenant: str, run_id: str) -> bool:
-        if self._is_closing or self._reach.models.is_empty:
+        if self._is_closing or (self._reach.models.is_empty and (tenant, run_id) not in self._named):
             return False
         claim = await self._reach.world.runs.take_run(tenant, run_id, self._reach.world.clock.now_us())
         if claim is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from interlock.core.call import is_storable
@@ -43,9 +44,11 @@ def by_name(agents: tuple[Agent, ...]) -> dict[str, Agent]:
     """The agents of one run. Raises `SettingsInvalid` where two share a name, or one may hand off to nobody known."""
     found = {agent.name: agent for agent in agents}
     if len(found) != len(agents):
-        raise SettingsInvalid("two agents have one name")
+        twice = next(name for name, count in Counter(agent.name for agent in agents).items() if count > 1)
+        raise SettingsInvalid(f"two agents have one name: give one of those called {twice!r} another")
     for agent in agents:
         missing = sorted(set(agent.hand_offs) - found.keys())
         if missing:
-            raise SettingsInvalid(f"agent {agent.name} may hand off to {missing[0]}, which there is not")
+            who = f"agent {agent.name} may hand off to {missing[0]}, which there is not"
+            raise SettingsInvalid(f"{who}: give it in agents=[...]")
     return found

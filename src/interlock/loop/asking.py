@@ -11,8 +11,7 @@ from interlock.core.call import Caller, ToolCall, storable
 from interlock.core.frozen import maker
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
-from interlock.loop.calling import pinned
-from interlock.loop.entries import Bound, Ended, Faulted, Responded
+from interlock.loop.entries import Bound, Ended, Faulted, Responded, Step
 from interlock.loop.holding import Contended, Held, Used, most_used, used_by, used_in_vain
 from interlock.loop.interrupted import Interrupted
 from interlock.loop.machine import Cause, State
@@ -41,7 +40,7 @@ ELSEWHERE_MAX_S: Final = 60.0
 
 make_responded = maker(Responded)
 
-Body = Mapping[str, object]
+RequestBody = Mapping[str, object]
 _ENDS: Final = {
     Cause.ANSWERED: "answered",
     Cause.REFUSED: "refused",
@@ -138,6 +137,7 @@ class Asking:
             tools=found.declarations.tools,
             choice=Choice.NONE if note else Choice.AUTO,
         )
+        await drive.sure()
         held = await self._held(model, caller, body)
         if isinstance(held, Exhausted) and held.resets_us is not None:  # a rate: the run goes on in the next window
             return not await drive.rest(until_us=held.resets_us)
@@ -146,14 +146,14 @@ class Asking:
             return False
         return await self._take_in(await self._sent(model, caller, body, held=held), note=note)
 
-    async def _held(self, model: Model, caller: Caller, body: Body) -> Held | Exhausted | None:
+    async def _held(self, model: Model, caller: Caller, body: RequestBody) -> Held | Exhausted | None:
         try:
             return await self._drive.reach.holding.hold(model, caller, body)
         except Contended:
             await self._drive.ask(self._drive.reach.world.clock.sleep(PAUSE_S))
             raise Interrupted from None
 
-    async def _sent(self, model: Model, caller: Caller, body: Body, *, held: Held | None) -> Heard:
+    async def _sent(self, model: Model, caller: Caller, body: RequestBody, *, held: Held | None) -> Heard:
         """Send one request; what it held is settled whatever becomes of it."""
         drive, clock = self._drive, self._drive.reach.world.clock
         began_s, used = clock.monotonic_s(), None
@@ -188,17 +188,17 @@ class Asking:
         first, charges = (*self._again(), Cause.RESPONDED), self._charges(heard, rounds=1)
         match cause:
             case Cause.CALLED:
-                await drive.move((responded, (*first, cause)), turn=turn, charges=charges)
+                await drive.move(Step(responded, (*first, cause)), turn=turn, charges=charges)
                 return True
             case Cause.NOTHING_RAN:
-                await drive.move((responded, (*first, cause, Cause.RETURNED)), turn=turn, charges=charges)
+                await drive.move(Step(responded, (*first, cause, Cause.RETURNED)), turn=turn, charges=charges)
                 return True
             case Cause.ANSWERED if view.begun.check is not None:
-                await drive.move((responded, first), turn=turn, charges=charges)
+                await drive.move(Step(responded, first), turn=turn, charges=charges)
                 return await self.finish()
             case _:
                 ended = Ended(_ENDS[cause], why, storable(turn.text))
-                await drive.move((responded, first), (ended, (cause,)), turn=turn, charges=charges)
+                await drive.move(Step(responded, first), Step(ended, (cause,)), turn=turn, charges=charges)
                 return False
 
     def _again(self) -> tuple[Cause, ...]:
@@ -215,12 +215,12 @@ class Asking:
         faulted = Faulted(
             why[:500], reply.status, until_us, heard.working_ms, heard.used.tokens, heard.used.cost_micros
         )
-        charges = self._charges(heard, rounds=0)
+        step, charges = Step(faulted, (*self._again(), Cause.FAULTED)), self._charges(heard, rounds=0)
         if view.trouble.faults + 1 > view.begun.limits.faults:
             ended = Ended("model", f"{why} ({view.trouble.faults + 1} times in a row)")
-            await drive.move((faulted, (*self._again(), Cause.FAULTED)), (ended, (Cause.GAVE_UP,)), charges=charges)
+            await drive.move(step, Step(ended, (Cause.GAVE_UP,)), charges=charges)
             return False
-        await drive.move((faulted, (*self._again(), Cause.FAULTED)), charges=charges)
+        await drive.move(step, charges=charges)
         return True
 
     async def _wait(self, until_us: int) -> bool:
@@ -243,7 +243,7 @@ class Asking:
         if tool is None:
             return None
         call = ToolCall(f"{view.id}.check", check.tool, check.arguments)
-        seen = await drive.see(drive.reach.gate.propose(call, pinned(caller, tool.digest)))
+        seen = await drive.see(drive.reach.gate.propose(call, caller.pinned(tool.digest)))
         return seen.data is True if seen.status is Status.OK else None
 
     def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:

@@ -71,7 +71,7 @@ class Beginning:
         by_name(everybody)
         words: object = task
         if not isinstance(words, str) or not words.strip():
-            raise SettingsInvalid("a run has a task, in words")
+            raise SettingsInvalid("a run has a task: give task=... in words")
         _check_ids(options)
         given = options["model"]
         name = given if isinstance(given, str) else models.add(given)
@@ -122,7 +122,8 @@ class Beginning:
         bound = self._reach.offers.bound(await self._reach.views.latest(), callers, tools)
         missing = sorted(set(tools or ()) - {each.name for each in bound})
         if missing:
-            raise SettingsInvalid(f"there is no tool {missing[0]!r} that this principal may see")
+            which = f"there is no tool {missing[0]!r} that this principal may see"
+            raise SettingsInvalid(f"{which}: look how it is spelled, and what policies permit")
         _check_check(options.get("check"), self._reach.views.current, callers[0])
         return bound
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from interlock.core.approval import Approval, ApprovalState
 from interlock.core.call import Caller, Principal
@@ -15,7 +15,7 @@ from interlock.core.frozen import maker
 from interlock.core.observation import Observation, Status
 from interlock.core.recovery import NO_LOOKS
 from interlock.core.refusals import Code
-from interlock.loop.entries import Body, Ended, HandedOff, Moved, Observed
+from interlock.loop.entries import Ended, HandedOff, Moved, Observed, Step
 from interlock.loop.hand_off import handed_to
 from interlock.loop.machine import Cause, State
 from interlock.loop.offer import NOT_OFFERED, Planned, planned
@@ -24,15 +24,25 @@ from interlock.loop.verdict import calls_over
 from interlock.loop.view import Round, RunView
 from interlock.models.dialects import Dialect
 from interlock.models.turn import Proposed
-from interlock.runtime.batch import Turn, call_many
+from interlock.runtime.batch import TurnSoFar, call_many
 
 if TYPE_CHECKING:
     from interlock.loop.drive import Drive
 
-make_observed, make_caller = maker(Observed), maker(Caller)
+make_observed = maker(Observed)
 
 Seen = tuple[int, Observation]
-"""What came of a call, by its place among those that run."""
+"""What came of a call, by its place among those that are planned."""
+
+
+class Came(NamedTuple):
+    """What came of a call, by its position in the turn. `invented`, `edited`: as in `Observed`."""
+
+    position: int
+    seen: Observation
+    invented: bool = False
+    edited: bool = False
+
 
 FIXABLE: Final = frozenset({Code.INVALID_JSON, Code.TOOL_ARGUMENT_INVALID, Code.TOOL_NOT_FOUND, Code.TOOL_NOT_ALLOWED})
 """What a model can mend by proposing otherwise."""
@@ -61,22 +71,23 @@ class Calling:
         drive, found = self._drive, self._drive.view.round
         if drive.view.state is State.WAITING_APPROVAL:
             if await self._decided(found):
-                await drive.move((Moved(), (Cause.DECIDED,)))
+                await drive.move(Step(Moved(), (Cause.DECIDED,)))
                 return True
             return not await drive.rest(until_us=_expires_us(found))
+        await drive.sure()
         principal = await drive.reach.today(drive.view)
         if principal is None:
             await drive.end(Cause.STOPPED, Ended("principal", "Who this run is for is no longer known."))
             return False
         if found.open:
             asked = await self._asked_before(found)
-            await (self._write(found, [], asked, working_ms=0) if asked else self._propose(found, principal))
+            await (self._write(found, asked, working_ms=0) if asked else self._propose(found, principal))
             return True
         decided = await self._decided(found)
         for each in decided:
             await self._resume(found, each, principal)
         if not decided:
-            await drive.move((Moved(), (Cause.ASKED,)))
+            await drive.move(Step(Moved(), (Cause.ASKED,)))
         return True
 
     # --- proposing ----------------------------------------------------------------------------------------------------
@@ -90,13 +101,14 @@ class Calling:
             began_s = drive.reach.world.clock.monotonic_s()
             seen = await drive.see(self._one(plans[0], caller))
             working_ms = int((drive.reach.world.clock.monotonic_s() - began_s) * 1_000)
-            await self._write(found, plans, [(0, seen)], working_ms=working_ms)
+            await self._write(found, [_came(plans[0], seen)], working_ms=working_ms)
             return
         async with aclosing(self._many(found, plans, caller)) as batches:
             began_s = drive.reach.world.clock.monotonic_s()
             while (batch := await drive.see(anext(batches, None))) is not None:
                 now_s = drive.reach.world.clock.monotonic_s()
-                await self._write(found, plans, batch, working_ms=int((now_s - began_s) * 1_000))
+                came = [_came(plans[index], seen) for index, seen in batch]
+                await self._write(found, came, working_ms=int((now_s - began_s) * 1_000))
                 began_s = now_s
 
     def _planned(self, found: Round, caller: Caller) -> list[Planned]:
@@ -112,7 +124,7 @@ class Calling:
         if plan.deny is not None:
             return await gate.refuse(plan.call, caller, plan.deny)
         if plan.pin is not None:
-            caller = pinned(caller, plan.pin)
+            caller = caller.pinned(plan.pin)
         for _ in range(IN_PROGRESS_TRIES):
             seen = await gate.propose(plan.call, caller)
             if not await self._is_in_progress(seen):
@@ -136,13 +148,13 @@ class Calling:
         ]
         if refused:
             yield refused
-        turn = Turn(
+        so_far = TurnSoFar(
             pins={plan.call.name: plan.pin for plan in plans if plan.pin is not None},
             known={**known, **dict(refused)},
             tell=lambda index, seen: ended.put_nowait((index, seen)),
         )
         work = asyncio.create_task(
-            call_many(gate, [plan.call for plan in plans], caller, view=views.current, turn=turn)
+            call_many(gate, [plan.call for plan in plans], caller, view=views.current, so_far=so_far)
         )
         work.add_done_callback(lambda _: ended.put_nowait(None))
         try:
@@ -176,17 +188,21 @@ class Calling:
 
     # --- people -------------------------------------------------------------------------------------------------------
 
-    async def _asked_before(self, found: Round) -> list[Seen]:
+    async def _asked_before(self, found: Round) -> list[Came]:
         """What was asked by a process that died before it could write that down, and granted meanwhile: to propose it
         again would put a second question to people."""
         if not self._is_taken_over:
             return []
         self._is_taken_over = False
+        granted = await self._granted()
+        waiting = [(call.position, granted.get(_call_id(self._drive.view, found, call))) for call in found.open]
+        return [Came(position, _waits(approval)) for position, approval in waiting if approval is not None]
+
+    async def _granted(self) -> dict[str, Approval]:
+        """The grants of this run that nothing has used yet, by call."""
         view = self._drive.view
         granted = await self._drive.reach.world.approvals.approvals(view.tenant, ApprovalState.GRANTED)
-        own = {each.call_id: each for each in granted if each.run == view.id}
-        waiting = [(call.position, own.get(_call_id(view, found, call))) for call in found.open]
-        return [(position, _waits(approval)) for position, approval in waiting if approval is not None]
+        return {each.call_id: each for each in granted if each.run == view.id}
 
     async def _decided(self, found: Round) -> list[Observed]:
         """The waiting calls that people have decided, or that have waited for too long."""
@@ -208,7 +224,7 @@ class Calling:
         drive = self._drive
         edited = await self._edited(waited)
         if edited is not None:
-            await self._write(found, [], [(waited.position, edited)], working_ms=0, edited=True)
+            await self._write(found, [Came(waited.position, edited, edited=True)], working_ms=0)
             return
         began_s = drive.reach.world.clock.monotonic_s()
         seen = await drive.see(drive.reach.approvals.resume(waited.seen.approval_id or "", by=principal))
@@ -218,7 +234,7 @@ class Calling:
             await drive.see(drive.reach.world.clock.sleep(IN_PROGRESS_S))
             return
         working_ms = int((drive.reach.world.clock.monotonic_s() - began_s) * 1_000)
-        await self._write(found, [], [(waited.position, seen)], working_ms=working_ms, edited=waited.edited)
+        await self._write(found, [Came(waited.position, seen, edited=waited.edited)], working_ms=working_ms)
 
     async def _edited(self, waited: Observed) -> Observation | None:
         """What is waited for where somebody put other arguments in the place of those that were asked about."""
@@ -243,53 +259,45 @@ class Calling:
         return held is not None and held[0].state is ApprovalState.USED
 
     async def _again(self, found: Round, position: int, principal: Principal) -> Observation:
-        """The same call, under the same key."""
+        """The same call, under the same key; or its grant, where a process asked that died before it wrote that."""
         caller = caller_for(self._drive.view, principal, turn=found.number, model=found.responded.model)
         plans = self._planned(found, caller)
         index = next(at for at, each in enumerate(plans) if each.proposed.position == position)
-        return await self._one(plans[index], caller.at(index))
+        granted = (await self._granted()).get(plans[index].call.id)
+        return await self._one(plans[index], caller.at(index)) if granted is None else _waits(granted)
 
     # --- writing ------------------------------------------------------------------------------------------------------
 
-    async def _write(
-        self,
-        found: Round,
-        plans: Sequence[Planned],
-        batch: Sequence[Seen],
-        *,
-        working_ms: int,
-        edited: bool = False,
-    ) -> None:
+    async def _write(self, found: Round, batch: Sequence[Came], *, working_ms: int) -> None:
         """Write down what came of calls; with the last of them the turn goes back to the model."""
         if not batch:
             return
         nonce = self._drive.reach.world.entropy.bytes(16).hex()
-        said: list[tuple[Body, tuple[Cause, ...]]] = []
-        for index, seen in batch:
-            plan = plans[index] if plans else None
-            position = index if plan is None else plan.proposed.position
-            code = None if seen.error is None else seen.error.code
-            is_invented = code is Code.TOOL_NOT_FOUND and plan is not None and plan.pin is None
-            observed = make_observed(position, seen, nonce, working_ms, code in FIXABLE, is_invented, edited)
-            said.append((observed, (Cause.OBSERVED,)))
-            working_ms = 0
-        after = {**found.observed, **{each.position: each for each, _ in said if isinstance(each, Observed)}}
-        is_through = len(after) == len(found.calls) and all(
-            each.seen.status is not Status.WAITING for each in after.values()
-        )
-        if is_through:
-            said += self._through(said, list(after.values()))
-        await self._drive.move(*said)
+        each_ms = (working_ms, *(0 for _ in batch[1:]))  # they ran side by side: the time is counted once
+        observed = [_observed(came, nonce, working_ms=ms) for came, ms in zip(batch, each_ms, strict=True)]
+        after = {**found.observed, **{each.position: each for each in observed}}
+        steps = [Step(each, (Cause.OBSERVED,)) for each in observed]
+        if len(after) == len(found.calls) and all(each.seen.status is not Status.WAITING for each in after.values()):
+            steps[-1:] = self._through(observed[-1], after.values())
+        await self._drive.move(*steps)
 
-    def _through(
-        self, said: list[tuple[Body, tuple[Cause, ...]]], seen: Sequence[Observed]
-    ) -> list[tuple[Body, tuple[Cause, ...]]]:
-        """What follows once all calls of a turn have ended: the model is told, or another agent is."""
-        body, _ = said.pop()
+    def _through(self, last: Observed, seen: Iterable[Observed]) -> list[Step]:
+        """The last step once all calls of a turn have ended: the model is told, or another agent is."""
         handed = next((to for each in seen if (to := handed_to(each.seen, self._drive.view.agent)) is not None), None)
         if handed is None:
-            return [(body, (Cause.OBSERVED, Cause.ALL_OBSERVED, Cause.RETURNED))]
-        return [(body, (Cause.OBSERVED, Cause.ALL_OBSERVED)), (HandedOff(*handed), (Cause.RETURNED,))]
+            return [Step(last, (Cause.OBSERVED, Cause.ALL_OBSERVED, Cause.RETURNED))]
+        return [Step(last, (Cause.OBSERVED, Cause.ALL_OBSERVED)), Step(HandedOff(*handed), (Cause.RETURNED,))]
+
+
+def _came(plan: Planned, seen: Observation) -> Came:
+    is_invented = plan.pin is None and seen.error is not None and seen.error.code is Code.TOOL_NOT_FOUND
+    return Came(plan.proposed.position, seen, invented=is_invented)
+
+
+def _observed(came: Came, nonce: str, *, working_ms: int) -> Observed:
+    error = came.seen.error
+    is_fixable = error is not None and error.code in FIXABLE
+    return make_observed(came.position, came.seen, nonce, working_ms, is_fixable, came.invented, came.edited)
 
 
 def _call_id(view: RunView, found: Round, call: Proposed) -> str:
@@ -305,13 +313,6 @@ def _waits(approval: Approval) -> Observation:
         operation_id=approval.operation_id,
         approval_id=approval.id,
         expires_at_us=approval.expires_at_us,
-    )
-
-
-def pinned(caller: Caller, pin: str) -> Caller:
-    """The same caller, whose next call means this version."""
-    return make_caller(
-        caller.principal, caller.run, caller.task, None, caller.turn, caller.position, None, caller.origin, pin=pin
     )
 
 

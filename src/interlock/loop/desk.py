@@ -18,7 +18,7 @@ from interlock.core.refusals import Code
 from interlock.loop.begin import Beginning, RunOptions
 from interlock.loop.bells import Bells
 from interlock.loop.engine import Engine
-from interlock.loop.entries import Begun, Body, Entry, Observed, Said, Wish, Wished, read, written
+from interlock.loop.entries import Begun, Body, Entry, Observed, Said, Wish, Wished, entries_after, written
 from interlock.loop.events import RunEvent, event_of
 from interlock.loop.reach import Reach
 from interlock.loop.replay import Against, Redecided, Replay
@@ -28,7 +28,6 @@ from interlock.ports import NotMoved, RunQuery, StoredRun
 from interlock.runtime.acts import AUDITORS, OPERATORS, signed_by
 from interlock.runtime.look import Looker
 
-PAGE: Final = 256
 POLL_S: Final = 0.25
 """How often a watcher looks for what another process has written."""
 
@@ -288,14 +287,8 @@ class RunDesk:
         if not self._engine.is_driving:
             raise SettingsInvalid("this gate drives no runs: it was opened to read, or with drives=Drives.NONE")
 
-    async def _entries(self, tenant: str, run_id: str, *, after: int) -> AsyncIterator[Entry]:
-        while True:
-            page = await self._reach.world.run_reads.run_entries(tenant, run_id, after=after, limit=PAGE)
-            for each in page:
-                yield read(each)
-            if len(page) < PAGE:
-                return
-            after = page[-1].sequence
+    def _entries(self, tenant: str, run_id: str, *, after: int) -> AsyncIterator[Entry]:
+        return entries_after(self._reach.world.run_reads, tenant, run_id, after=after)
 
 
 def _sees(found: StoredRun, by: Principal) -> bool:

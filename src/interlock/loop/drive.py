@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from enum import Enum, auto
 from typing import TypeVar
 
@@ -21,7 +22,7 @@ from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
 from interlock.loop.calling import Calling
-from interlock.loop.entries import Body, Ended, Entry, Faulted, Moved, Responded, Wish, read, written
+from interlock.loop.entries import Ended, Entry, Faulted, Moved, Responded, Step, Wish, entries_after, written
 from interlock.loop.interrupted import CutOff, Interrupted, RunLost
 from interlock.loop.machine import RESTING, Cause, State, after
 from interlock.loop.reach import Reach
@@ -34,12 +35,14 @@ T = TypeVar("T")
 
 make_move, make_entry = maker(RunMove), maker(Entry)
 
-PAGE = 1_000
-TRIES = 16
+SURE_S = 1.0
+"""For how long a run is surely held that was just moved, or taken: shorter than any lease."""
 EXPIRY_LATE_S = 0.01
 
-Said = tuple[Body, tuple[Cause, ...]]
-"""Something to be written, and what it moves."""
+TURN_S = 0.005
+"""For how long a run goes on without letting others in this process have a turn."""
+
+TRIES = 16
 
 _RESTED = {Wish.PAUSE: Cause.PAUSED, Wish.HAND_OVER: Cause.HANDED_OVER}
 _BACK = {State.PAUSED: Wish.RESUME, State.WAITING_HUMAN: Wish.HAND_BACK}
@@ -66,12 +69,18 @@ class Drive:
         self._at = _At.STEP
         self._stop_asked = False
         self._leaving = False
+        self._held_s = reach.world.clock.monotonic_s()
 
     async def run(self) -> None:
         """Go on until the run rests, is over, or is lost."""
         self._task = asyncio.current_task()
+        loop = asyncio.get_running_loop()
+        turn_s = loop.time()
         try:
             while await self._step():
+                if loop.time() - turn_s > TURN_S:  # a model and tools that never wait must not keep others waiting
+                    await asyncio.sleep(0)
+                    turn_s = loop.time()
                 if self._leaving:
                     await self._leave_off()
                     return
@@ -134,6 +143,16 @@ class Drive:
     def _is_to_stop(self, at: _At) -> bool:
         return self._stop_asked or (self._leaving and at is _At.MODEL)
 
+    async def sure(self) -> None:
+        """Look whether the run is held still, where some time has passed: a process may have stood still for long, and
+        who comes back too late asks no model and proposes no call. Raises `RunLost`."""
+        if self.reach.world.clock.monotonic_s() - self._held_s <= SURE_S:
+            return
+        found = await self.reach.world.run_reads.run(self.view.tenant, self.view.id)
+        if found is None or found.over or found.fence != self.claim.fence:
+            raise RunLost(self.view.id)
+        self._held_s = self.reach.world.clock.monotonic_s()
+
     # --- one step -----------------------------------------------------------------------------------------------------
 
     async def _step(self) -> bool:
@@ -178,7 +197,7 @@ class Drive:
         version = self.view.version
         await self.catch_up()
         if self.view.version == version:
-            await self.move((moved, (cause,)), tries=1)
+            await self.move(Step(moved, (cause,)), tries=1)
 
     async def _back(self, wanted: Wish) -> bool:
         """A run that rests goes on once somebody says so."""
@@ -187,7 +206,7 @@ class Drive:
             return not await self.rest()
         has_calls = view.spent.rounds > 0 and bool(view.round.open or view.round.waiting)
         cause = Cause.BACK_TO_TOOLS if has_calls else Cause.BACK_TO_MODEL
-        await self.move((Moved(view.wishes[wanted].by), (cause,)))
+        await self.move(Step(Moved(view.wishes[wanted].by), (cause,)))
         return True
 
     # --- the journal --------------------------------------------------------------------------------------------------
@@ -197,19 +216,19 @@ class Drive:
         return self.reach.world.clock.now_us()
 
     async def move(
-        self, *said: Said, turn: Turn | None = None, charges: tuple[Reservation, ...] = (), tries: int = TRIES
+        self, *steps: Step, turn: Turn | None = None, charges: tuple[Reservation, ...] = (), tries: int = TRIES
     ) -> None:
         """Write what happened, and then take it in. What others said meanwhile stands before it.
 
         Raises `RunLost`, and `Interrupted` where so many tries came too late for what was said.
         """
         now_us = self.now_us()
-        entries = tuple(written(body, *causes, at_us=now_us) for body, causes in said)
-        state = after(self.view.state, [cause for _, causes in said for cause in causes])
-        ended = next((body for body, _ in said if isinstance(body, Ended)), None)
+        entries = tuple(written(each.body, *each.causes, at_us=now_us) for each in steps)
+        state = after(self.view.state, [cause for each in steps for cause in each.causes])
+        ended = next((each.body for each in steps if isinstance(each.body, Ended)), None)
         for _ in range(tries):
-            version = self.view.version
-            step = make_move(
+            version, began_s = self.view.version, self.reach.world.clock.monotonic_s()
+            move = make_move(
                 claim=self.claim,
                 version=version,
                 entries=entries,
@@ -218,27 +237,28 @@ class Drive:
                 release=state.is_over,
                 ended=None if ended is None else ended.reason,
                 charges=charges,
-                event=None if ended is None else self._ending(state, said),
+                event=None if ended is None else self._ending(state, steps, ended.reason),
             )
-            moved = await self.reach.world.runs.move_run(step)
+            moved = await self.reach.world.runs.move_run(move)
             if moved is NotMoved.BEHIND:
                 await self._fall_in()
                 continue
             if isinstance(moved, NotMoved):
                 raise RunLost(self.view.id)
-            self._take(said, now_us, version, turn=turn)
+            self._held_s = began_s
+            self._take(steps, now_us, version, turn=turn)
             return
         raise Interrupted
 
-    def _take(self, said: Sequence[Said], at_us: int, version: int, *, turn: Turn | None) -> None:
-        for sequence, (body, causes) in enumerate(said, start=version + 1):
-            self.view.apply(make_entry(body, causes, at_us, sequence), turn=turn)
+    def _take(self, steps: Sequence[Step], at_us: int, version: int, *, turn: Turn | None) -> None:
+        for sequence, each in enumerate(steps, start=version + 1):
+            self.view.apply(make_entry(each.body, each.causes, at_us, sequence), turn=turn)
         self.reach.moved(self.view.tenant, self.view.id)
 
     async def rest(self, *, until_us: int | None = None) -> bool:
         """Let go of the run as it stands. False: something was said or decided meanwhile, so look again."""
         wakes = [each for each in (until_us, self._wake_us()) if each is not None]
-        step = RunMove(
+        move = RunMove(
             self.claim,
             self.view.version,
             (),
@@ -247,7 +267,7 @@ class Drive:
             wake_us=min(wakes, default=None),
             release=True,
         )
-        moved = await self.reach.world.runs.move_run(step)
+        moved = await self.reach.world.runs.move_run(move)
         if moved is NotMoved.BEHIND:
             await self._fall_in()
             return False
@@ -270,7 +290,7 @@ class Drive:
         latest = self.view.round if self.view.spent.rounds else None
         for each in () if latest is None else latest.waiting:
             await self._take_back(each.seen.approval_id or "")
-        await self.move((ended, (cause,)))
+        await self.move(Step(ended, (cause,)))
         if latest is None or not latest.open:
             return
         tenant = self.view.tenant
@@ -291,12 +311,8 @@ class Drive:
     async def catch_up(self) -> None:
         """Take in what others have written meanwhile."""
         view = self.view
-        while True:
-            page = await self.reach.world.run_reads.run_entries(view.tenant, view.id, after=view.version, limit=PAGE)
-            for each in page:
-                view.apply(read(each))
-            if len(page) < PAGE:
-                return
+        async for each in entries_after(self.reach.world.run_reads, view.tenant, view.id, after=view.version):
+            view.apply(each)
 
     def _wake_us(self) -> int | None:
         """When a resting run has to be looked at, whatever else happens."""
@@ -308,22 +324,23 @@ class Drive:
         times = [each for each in (view.begun.expires_us, waits, again) if each is not None]
         return min(times, default=None)
 
-    def _ending(self, state: State, said: Sequence[Said]) -> Event:
+    def _ending(self, state: State, steps: Sequence[Step], reason: str) -> Event:
         """The record of the end, with what was used by then: by what is written now, too."""
-        view, spent = self.view, self.view.spent
-        bodies = [body for body, _ in said]
-        asked = [body for body in bodies if isinstance(body, Responded | Faulted)]
+        view, spent = self.view, replace(self.view.spent)
+        for each in steps:
+            if isinstance(each.body, Responded | Faulted):
+                spent.charge(each.body)
         record = {
             "subject": view.id,
             "principal": view.begun.principal.id,
             "on_behalf_of": view.begun.principal.on_behalf_of,
             "agent": view.agent.name,
             "state": state.value,
-            "reason": next(body.reason for body in bodies if isinstance(body, Ended)),
-            "rounds": spent.rounds + sum(isinstance(body, Responded) for body in asked),
+            "reason": reason,
+            "rounds": spent.rounds,
             "calls": spent.calls,
-            "tokens": spent.tokens + sum(body.tokens for body in asked),
-            "cost_micros": spent.cost_micros + sum(body.cost_micros for body in asked),
-            "working_ms": spent.working_ms + sum(body.working_ms for body in asked),
+            "tokens": spent.tokens,
+            "cost_micros": spent.cost_micros,
+            "working_ms": spent.working_ms,
         }
         return self.reach.records.act(EventKind.RUN_ENDED, view.tenant, record)

@@ -7,24 +7,28 @@ bytes of a model's answer, an observation) behind it to the byte.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import orjson
 
 from interlock.core.call import Principal
 from interlock.core.canonical import Json, decode
 from interlock.core.errors import StoreError
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import fields_of, frozen, maker
 from interlock.core.observation import Observation, from_bytes, to_bytes
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 from interlock.loop.agent import Agent
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import Cause
-from interlock.ports import RunEntry
+from interlock.ports import RunEntry, RunReads
+
+make_run_entry = maker(RunEntry)
+
+PAGE = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +115,6 @@ class Observed:
     edited: bool = False
 
 
-make_run_entry = maker(RunEntry)
-
-
 class Wish(StrEnum):
     """What somebody wants of a run."""
 
@@ -181,6 +182,13 @@ KINDS: Mapping[type[Body], str] = {
 }
 
 
+class Step(NamedTuple):
+    """What is to be written, and what it moves the run by, in order; none: it moves nothing."""
+
+    body: Body
+    causes: tuple[Cause, ...]
+
+
 @frozen
 class Entry:
     """One entry as it was read: when it happened, what it moved, and what it says."""
@@ -198,8 +206,8 @@ class Entry:
 
 def written(body: Body, *causes: Cause, at_us: int) -> RunEntry:
     """The entry as it is kept."""
-    fields, behind = _PARTS[type(body)](body) if type(body) in _PARTS else (spec_to_json(body), b"")
-    head = orjson.dumps({"causes": causes, "is": fields})
+    said, behind = _parts(body)
+    head = orjson.dumps({"causes": causes, "is": said})
     return make_run_entry(KINDS[type(body)], at_us, b"%b\n%b" % (head, behind) if behind else head)
 
 
@@ -207,47 +215,70 @@ def read(entry: RunEntry) -> Entry:
     """The entry that was kept. Raises `StoreError` where it is none of ours."""
     head, _, behind = entry.data.partition(b"\n")
     try:
-        whole = decode(head)
-        causes = tuple(Cause(str(each)) for each in whole["causes"])  # type: ignore[index, call-overload, union-attr]
-        said: Json = whole["is"]  # type: ignore[index, call-overload]
-        return Entry(_READ[entry.kind](said, behind), causes, entry.at_us, entry.sequence)
+        whole = _object(decode(head))
+        causes = whole["causes"]
+        if not isinstance(causes, list):
+            raise TypeError("causes are a list")
+        body = _READ[entry.kind](whole["is"], behind)
+        return Entry(body, tuple(Cause(str(each)) for each in causes), entry.at_us, entry.sequence)
     except (KeyError, TypeError, ValueError) as broken:
-        raise StoreError("a journal of a run cannot be read") from broken
+        raise StoreError(
+            f"an entry of a run cannot be read ({entry.kind}): open the store with the Interlock that wrote it last, "
+            "or restore a backup"
+        ) from broken
+
+
+async def entries_after(reads: RunReads, tenant: str, run_id: str, *, after: int) -> AsyncIterator[Entry]:
+    """What was written in a run after an entry, in order, page by page; from the beginning after 0."""
+    while True:
+        page = await reads.run_entries(tenant, run_id, after=after, limit=PAGE)
+        for each in page:
+            yield read(each)
+        if len(page) < PAGE:
+            return
+        after = page[-1].sequence
+
+
+def _parts(body: Body) -> tuple[object, bytes]:
+    """What is kept as JSON, and what came from outside, to the byte."""
+    match body:
+        case Responded():
+            said = _fields_responded(body)
+            del said["raw"]
+            return said, body.raw
+        case Observed():
+            said = _fields_observed(body)
+            del said["seen"]
+            return said, to_bytes(body.seen)
+        case _:
+            return spec_to_json(body), b""
 
 
 B = TypeVar("B", Begun, Faulted, Wished, Said, HandedOff, Moved, Ended)
 
 
 def _plain(kind: type[B]) -> Callable[[Json, bytes], B]:
-    return lambda fields, _: from_json(kind, fields)
+    return lambda said, _: from_json(kind, said)
 
 
-def _responded(body: Body) -> tuple[dict[str, object], bytes]:
-    assert isinstance(body, Responded)  # noqa: S101 - by the table
-    return {name: getattr(body, name) for name in _RESPONDED}, body.raw
+def _read_responded(said: Json, behind: bytes) -> Responded:
+    given: dict[str, Any] = {**_object(said)}
+    return Responded(**given, raw=behind)
 
 
-def _read_responded(value: Json, behind: bytes) -> Responded:
-    if not isinstance(value, dict):
+def _read_observed(said: Json, behind: bytes) -> Observed:
+    given: dict[str, Any] = {**_object(said)}
+    return Observed(**given, seen=from_bytes(behind))
+
+
+def _object(said: Json) -> Mapping[str, Json]:
+    if not isinstance(said, dict):
         raise TypeError("not an object")
-    return Responded(**value, raw=behind)  # type: ignore[arg-type]
+    return said
 
 
-def _observed(body: Body) -> tuple[dict[str, object], bytes]:
-    assert isinstance(body, Observed)  # noqa: S101 - by the table
-    return {name: getattr(body, name) for name in _OBSERVED}, to_bytes(body.seen)
+_fields_responded, _fields_observed = fields_of(Responded), fields_of(Observed)
 
-
-def _read_observed(value: Json, behind: bytes) -> Observed:
-    if not isinstance(value, dict):
-        raise TypeError("not an object")
-    return Observed(**value, seen=from_bytes(behind))  # type: ignore[arg-type]
-
-
-_RESPONDED = tuple(each.name for each in fields(Responded) if each.name != "raw")
-_OBSERVED = tuple(each.name for each in fields(Observed) if each.name != "seen")
-
-_PARTS: Mapping[type[Body], Callable[[Body], tuple[object, bytes]]] = {Responded: _responded, Observed: _observed}
 _READ: Mapping[str, Callable[[Json, bytes], Body]] = {
     "begun": _plain(Begun),
     "faulted": _plain(Faulted),

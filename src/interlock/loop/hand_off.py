@@ -16,6 +16,11 @@ from interlock.loop.agent import Agent
 HAND_OFF: Final = "hand_off"
 
 
+def is_tool_of(agent: Agent, name: str) -> bool:
+    """Whether the agent has a tool of this name among those of its run, as far as that is its own affair."""
+    return bool(agent.hand_offs) if name == HAND_OFF else agent.tools is None or name in agent.tools
+
+
 def narrowed(schema: dict[str, Json], agent: Agent, agents: Mapping[str, Agent]) -> dict[str, Json]:
     """The schema as this agent is told it: only those whom it may hand the task to, and what they are for."""
     others = [agents[name] for name in agent.hand_offs]

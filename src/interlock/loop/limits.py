@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import cast
+from typing import Any, cast
 
 from interlock.core.budget import Limits, ScopeKind, Unit
 from interlock.core.errors import SettingsInvalid
@@ -71,7 +71,7 @@ class RunLimits:
         """
         if isinstance(given, RunLimits):
             return given
-        found: dict[str, float] = {}
+        found: dict[str, Any] = {}
         for limit in () if given is None else given.limits:
             name = _NAMES.get((limit.scope, limit.unit))
             if name is None or limit.window_s:
@@ -80,7 +80,7 @@ class RunLimits:
                     "set that in Settings(limits=...)"
                 )
             found[name] = limit.amount / 1_000 if name == "working_s" else limit.amount
-        return RunLimits(**found)  # type: ignore[arg-type]
+        return RunLimits(**found)
 
 
 _NAMES: Mapping[tuple[ScopeKind, Unit], str] = {

@@ -18,7 +18,7 @@ from interlock.core.stand_in import offered as working_ones
 from interlock.core.view import View
 from interlock.loop.agent import Agent
 from interlock.loop.entries import Bound
-from interlock.loop.hand_off import HAND_OFF, narrowed
+from interlock.loop.hand_off import HAND_OFF, is_tool_of, narrowed
 from interlock.models.catalogue_names import catalogue_name, parts
 from interlock.models.dialects import Declarations, Dialect, declare
 from interlock.models.turn import CallKind, Proposed
@@ -143,10 +143,7 @@ class Offers:
 
 
 def _of_run(view: View, caller: Caller, bound: Bound, *, agent: Agent) -> Tool | None:
-    if bound.name == HAND_OFF:
-        if not agent.hand_offs:
-            return None
-    elif agent.tools is not None and bound.name not in agent.tools:
+    if not is_tool_of(agent, bound.name):
         return None
     tool = view.catalogue.pinned(caller.principal.tenant, bound.name, digest=bound.digest)
     if tool is None or view.visibility(tool, caller) is Visibility.NEVER:

@@ -21,7 +21,7 @@ from interlock.core.run import RunFacts
 from interlock.core.view import View
 from interlock.loop.agent import Agent
 from interlock.loop.entries import Entry, Observed
-from interlock.loop.hand_off import HAND_OFF
+from interlock.loop.hand_off import HAND_OFF, is_tool_of
 from interlock.loop.offer import Planned, Role, offer, planned
 from interlock.loop.reach import Reach, caller_for
 from interlock.loop.view import Round, RunView
@@ -110,7 +110,7 @@ class Replay:
             now, because = Code.PERMISSION_DENIED.value, (plan.deny.message,)
         else:
             pin = bound.get(plan.call.name) if self._against is Against.BOUND else None
-            now, because = await self._judged(plan.call, replace(caller, pin=pin), facts, under=under)
+            now, because = await self._judged(plan.call, caller.pinned(pin), facts, under=under)
         if (then, now) == (Code.TOOL_NOT_FOUND, Code.PERMISSION_DENIED):
             tool = under.catalogue.find(run.tenant, plan.call.name)
             now = then if under.visibility(tool, caller) is Visibility.NEVER else now
@@ -130,9 +130,7 @@ class Replay:
 
 def _has(agent: Agent, name: str, bound: Container[str]) -> bool:
     """Whether the agent may call the tool in this run, as far as that is the agent's and the run's own affair."""
-    if name == HAND_OFF:
-        return bool(agent.hand_offs)
-    return name in bound and (agent.tools is None or name in agent.tools)
+    return is_tool_of(agent, name) and (name == HAND_OFF or name in bound)
 
 
 def then_of(seen: Observation) -> str:

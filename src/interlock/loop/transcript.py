@@ -11,7 +11,6 @@ from typing import assert_never
 
 from interlock.core.observation import Status
 from interlock.core.render import for_model
-from interlock.loop.agent import Agent
 from interlock.loop.entries import Begun, HandedOff, Observed, Said
 from interlock.loop.view import History, Round, RunView
 from interlock.models.codec import Answer, Codec
@@ -49,7 +48,7 @@ class Transcript:
 
 
 def _opening(view: RunView) -> list[Message]:
-    system = _instructions(view.agent)
+    system = view.agent.instructions
     handed = next((each for each in reversed(view.history) if isinstance(each, HandedOff)), None)
     task = view.begun.task
     if handed is not None:
@@ -71,10 +70,6 @@ def _unheard(view: RunView) -> list[Said]:
     return found[::-1]
 
 
-def _instructions(agent: Agent) -> str:
-    return agent.instructions
-
-
 def _messages(item: History, codec: Codec) -> Sequence[Message]:
     match item:
         case Begun() | HandedOff():
@@ -90,7 +85,7 @@ def _messages(item: History, codec: Codec) -> Sequence[Message]:
 def _round(item: Round, codec: Codec) -> list[Message]:
     if item.turn.ended is Ended.PAUSED:
         return codec.echo(item.turn)
-    if not item.ran:
+    if not item.calls:
         return [_said(UNUSABLE.format(why=item.responded.why))] if item.responded.why else codec.echo(item.turn)
     return [*codec.echo(item.turn), *codec.results([_answer(call, item) for call in item.turn.calls])]
 

@@ -67,11 +67,6 @@ class Round:
     observed: dict[int, Observed] = field(default_factory=dict)
 
     @property
-    def ran(self) -> bool:
-        """Whether any of its calls goes to the gate."""
-        return bool(self.calls)
-
-    @property
     def open(self) -> tuple[Proposed, ...]:
         """The calls of which nothing is known yet."""
         return tuple(call for call in self.calls if call.position not in self.observed)
@@ -96,6 +91,13 @@ class Spent:
     working_ms: int = 0
     hand_offs: int = 0
     per_tool: Counter[str] = field(default_factory=Counter)
+
+    def charge(self, asked: Responded | Faulted) -> None:
+        """Add what one request to a model has used."""
+        self.rounds += isinstance(asked, Responded)
+        self.tokens += asked.tokens
+        self.cost_micros += asked.cost_micros
+        self.working_ms += asked.working_ms
 
 
 @dataclass(slots=True)
@@ -160,11 +162,6 @@ class RunView:
             raise StoreError(f"no model has answered in the run {self.id}")
         return self._round
 
-    @property
-    def working_ms(self) -> int:
-        """How long it has worked."""
-        return self.spent.working_ms
-
     def apply(self, entry: Entry, *, turn: Turn | None = None) -> None:
         """Take in the next entry. `turn` is what a `Responded` reads as, where it is known. Raises `IllegalStep`."""
         if entry.sequence != self.version + 1:
@@ -191,9 +188,7 @@ class RunView:
             case Faulted():
                 self.until_us = body.until_us
                 self.trouble.faults += 1
-                self.spent.working_ms += body.working_ms
-                self.spent.tokens += body.tokens
-                self.spent.cost_micros += body.cost_micros
+                self.spent.charge(body)
             case Said():
                 self.history.append(body)
             case Wished():
@@ -217,10 +212,7 @@ class RunView:
         self.conversation_at = len(self.history)
 
     def _hear(self, responded: Responded, causes: tuple[Cause, ...], turn: Turn) -> None:
-        self.spent.rounds += 1
-        self.spent.tokens += responded.tokens
-        self.spent.cost_micros += responded.cost_micros
-        self.spent.working_ms += responded.working_ms
+        self.spent.charge(responded)
         self.trouble.faults = 0
         self.until_us = None
         calls = turn.runnable if Cause.CALLED in causes else ()

@@ -23,7 +23,7 @@ from interlock.models.blocks import (
     sums,
 )
 from interlock.models.blocks_read import BlockReader, read_all, read_body
-from interlock.models.runs import Joint, Joints
+from interlock.models.joining import Joint, Joints
 from interlock.models.sse import EventCutter, ServerEvent
 from interlock.models.strict import count, error_of, error_sentence, mapping, mappings, strict_json, text
 from interlock.models.turn import Ended, Turn, Usage

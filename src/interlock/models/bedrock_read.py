@@ -19,7 +19,7 @@ from typing import Final
 from interlock.models.blocks import INPUT, Block, BlockDraft, Dialect, Does, place, sums
 from interlock.models.blocks_read import BlockReader, read_all, read_body
 from interlock.models.eventstream import EventStreamCutter
-from interlock.models.runs import Joint, Joints
+from interlock.models.joining import Joint, Joints
 from interlock.models.sse import ServerEvent
 from interlock.models.strict import count, error_of, error_sentence, mapping, mappings, strict_json, text
 from interlock.models.turn import Ended, Turn

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from interlock.models.runs import Joints, Runs
+from interlock.models.joining import Joining, Joints
 from interlock.models.sse import BOM, NO_JOINTS, ServerEvent
 
 PRELUDE: Final = struct.Struct(">III")
@@ -41,7 +41,7 @@ class EventStreamCutter:
         self._pending = bytearray()
         self._binary: bool | None = None
         self._scanned = 0
-        self._runs = Runs(joints)
+        self._joining = Joining(joints)
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
         """The events that this chunk completes. Raises ValueError on a frame or text that is broken."""
@@ -73,10 +73,10 @@ class EventStreamCutter:
         """The events of whole lines."""
         at = 0
         while at < len(lines):
-            run = self._runs.joined(lines, at)
+            run = self._joining.joined(lines, at)
             if run is None:
                 end = lines.index("\n", at) + 1
-                self._runs.saw(lines, at=at, end=end)
+                self._joining.saw(lines, at=at, end=end)
                 run = lines[at:end], end
             words, at = run
             words = words.removeprefix("\ufeff").strip()

@@ -14,7 +14,7 @@ from typing import Final
 from interlock.models.gemini_draft import TurnDraft
 from interlock.models.gemini_elements import ElementCutter
 from interlock.models.gemini_metadata import error_sentence, mapping, mappings
-from interlock.models.runs import Joint, Joints
+from interlock.models.joining import Joint, Joints
 from interlock.models.sse import BOM, EventCutter, ServerEvent
 from interlock.models.strict import strict_json
 from interlock.models.turn import REASON_CHARACTERS_MAX, Ended, Turn

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from interlock.models.joining import Joint, Joints
 from interlock.models.openai_chat_draft import TurnDraft
 from interlock.models.openai_read import EventReader, read_body
-from interlock.models.runs import Joint, Joints
 from interlock.models.turn import Turn
 
 _DELTA: Final = ("choices", 0, "delta")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from interlock.models.runs import Joints
+from interlock.models.joining import Joints
 from interlock.models.sse import EventCutter, ServerEvent
 from interlock.models.strict import (
     BODY_BYTES_MAX,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from interlock.models.joining import Joint, Joints
 from interlock.models.openai_read import EventReader, read_body
 from interlock.models.openai_responses_draft import ResponseDraft
-from interlock.models.runs import Joint, Joints
 from interlock.models.turn import Turn
 
 JOINTS: Final = Joints((Joint(("delta",)),), unread=(("sequence_number",), ("obfuscation",)))

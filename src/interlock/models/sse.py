@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from interlock.core.frozen import frozen, maker
-from interlock.models.runs import Joints, Runs
+from interlock.models.joining import Joining, Joints
 
 BOM = b"\xef\xbb\xbf"
 NO_JOINTS: Final = Joints()
@@ -40,7 +40,7 @@ class EventCutter:
         self._started = False
         self._name = ""
         self._data: list[str] = []
-        self._runs = Runs(joints)
+        self._joining = Joining(joints)
 
     def feed(self, chunk: bytes) -> Iterator[ServerEvent]:
         """The events that this chunk completes. Raises UnicodeDecodeError: bytes that are no UTF-8 are no guesswork."""
@@ -88,8 +88,8 @@ class EventCutter:
             lines = lines.replace("\r\n", "\n").replace("\r", "\n")
         at = 0
         while at < len(lines):
-            begins = self._runs.patterns and not self._data and not self._name
-            event, at = (begins and self._runs.joined(lines, at)) or self._next(lines, at)
+            begins = self._joining.patterns and not self._data and not self._name
+            event, at = (begins and self._joining.joined(lines, at)) or self._next(lines, at)
             for line in event.split("\n"):
                 if (taken := self._take(line)) is not None:
                     yield taken
@@ -107,7 +107,7 @@ class EventCutter:
         if end < 2:
             return lines[at:-1], len(lines)
         if not self._data and not self._name:
-            self._runs.saw(lines, at=at, end=end)
+            self._joining.saw(lines, at=at, end=end)
         return lines[at : end - 1], end
 
     def _take(self, line: str) -> ServerEvent | None:

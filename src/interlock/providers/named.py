@@ -82,19 +82,16 @@ def _base_url(provider: str, meant: Meant, environ: Mapping[str, str]) -> str:
     return meant.base_url or environ.get(_VARIABLES[provider].base_url, "").strip()
 
 
-def _openai(meant: Meant, environ: Mapping[str, str]) -> Model:
-    at, key = _base_url("openai", meant, environ), _key("openai", meant, environ)
-    return OpenAIResponses(meant.model, base_url=at, api_key=key, name=meant.text)
+def _plain(
+    provider: str, kind: type[OpenAIResponses | OpenAIChat | AnthropicMessages]
+) -> Callable[[Meant, Mapping[str, str]], Model]:
+    """Makes models of a provider whose addresses are taken as they are."""
 
+    def made(meant: Meant, environ: Mapping[str, str]) -> Model:
+        at, key = _base_url(provider, meant, environ), _key(provider, meant, environ)
+        return kind(meant.model, base_url=at, api_key=key, name=meant.text)
 
-def _openai_chat(meant: Meant, environ: Mapping[str, str]) -> Model:
-    at, key = _base_url("openai-chat", meant, environ), _key("openai-chat", meant, environ)
-    return OpenAIChat(meant.model, base_url=at, api_key=key, name=meant.text)
-
-
-def _anthropic(meant: Meant, environ: Mapping[str, str]) -> Model:
-    at, key = _base_url("anthropic", meant, environ), _key("anthropic", meant, environ)
-    return AnthropicMessages(meant.model, base_url=at, api_key=key, name=meant.text)
+    return made
 
 
 def _gemini(meant: Meant, environ: Mapping[str, str]) -> Model:
@@ -115,9 +112,9 @@ def _bedrock(meant: Meant, environ: Mapping[str, str]) -> Model:
 
 _MAKERS: Final[Mapping[str, Callable[[Meant, Mapping[str, str]], Model]]] = MappingProxyType(
     {
-        "openai": _openai,
-        "openai-chat": _openai_chat,
-        "anthropic": _anthropic,
+        "openai": _plain("openai", OpenAIResponses),
+        "openai-chat": _plain("openai-chat", OpenAIChat),
+        "anthropic": _plain("anthropic", AnthropicMessages),
         "gemini": _gemini,
         "bedrock": _bedrock,
     }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from interlock.core.faults import TIMED_OUT
 from interlock.core.frozen import frozen
@@ -17,6 +19,8 @@ from interlock.ports import Invocation
 from interlock.runners.spool import Spool, Spools
 
 LOG = logging.getLogger("interlock.tools")
+
+T = TypeVar("T")
 
 _NOT_SENT = Failed(Code.TOOL_UNAVAILABLE, "It could not be reached in time.", retryable=True, nothing_happened=True)
 
@@ -49,6 +53,22 @@ class Progress:
     """How far an exchange got: `is_sent` turns true before the first byte of a request may go out, and stays so."""
 
     is_sent: bool = False
+
+
+async def heard(asking: Awaitable[T | NoAnswer], invocation: Invocation, *, progress: Progress) -> T | Failed:
+    """What came, or what it means that nothing did. Who is cancelled before the deadline is cancelled by others."""
+    try:
+        found = await asking
+    except asyncio.CancelledError:
+        if asyncio.get_running_loop().time() < invocation.deadline_s:
+            raise
+        return not_in_time(progress)
+    return not_answered(found, invocation, progress=progress) if isinstance(found, NoAnswer) else found
+
+
+def not_loaded(spec: ToolSpec, *, what: str) -> Failed:
+    """The tool is published, and this process was not given what runs it."""
+    return Failed(Code.TOOL_UNAVAILABLE, f"The {what} of {spec.name} are not loaded.", nothing_happened=True)
 
 
 def not_built(why: Unbuildable, spec: ToolSpec) -> Failed:

@@ -25,7 +25,7 @@ from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Invocation
-from interlock.runners.exchange import NoAnswer, Progress, Terms, not_answered, not_built, not_in_time, spool_for
+from interlock.runners.exchange import NoAnswer, Progress, Terms, heard, not_built, not_loaded, spool_for
 from interlock.runners.grpc_channel import Channels, Way
 from interlock.runners.grpc_exchange import Exchanges, Illegible, Sending
 from interlock.runners.grpc_message import Messages
@@ -67,20 +67,15 @@ class GrpcRunner:
         spec = invocation.operation.spec
         bound = self._bound.get(invocation.operation.tool.digest)
         if bound is None:
-            message = f"The calls of {spec.name} are not loaded."
-            return Attempt(Failed(Code.TOOL_UNAVAILABLE, message, nothing_happened=True))
+            return Attempt(not_loaded(spec, what="calls"))
         sending = _sending(bound.code.call, invocation.operation.values, invocation=invocation, bound=bound)
         if isinstance(sending, Unbuildable):
             return Attempt(not_built(sending, spec))
         progress = Progress()
-        try:
-            found = await self._send(sending, invocation, bound=bound, progress=progress)
-        except asyncio.CancelledError:
-            if asyncio.get_running_loop().time() < invocation.deadline_s:
-                raise
-            return Attempt(not_in_time(progress))
-        if isinstance(found, NoAnswer):
-            return Attempt(not_answered(found, invocation, progress=progress))
+        asking = self._send(sending, invocation, bound=bound, progress=progress)
+        found: Answer | Illegible | Ended | Failed = await heard(asking, invocation, progress=progress)
+        if isinstance(found, Failed):
+            return Attempt(found)
         if isinstance(found, Ended):
             return Attempt(outcome_of(found, spec=spec, code=bound.code))
         return Attempt(_result(found, spec))

@@ -6,7 +6,6 @@ effect whose answer is lost is not known to have happened or not, and never sent
 
 from __future__ import annotations
 
-import asyncio
 import ssl
 from dataclasses import replace
 from functools import partial
@@ -19,13 +18,12 @@ from interlock.core.http_trace import traceparent
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome
 from interlock.core.redaction import Redactor
-from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.text import clean
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Clock, Invocation
 from interlock.runners.egress import GuardedNetwork
-from interlock.runners.exchange import NoAnswer, Progress, Terms, not_answered, not_built, not_in_time, spool_for
+from interlock.runners.exchange import NoAnswer, Progress, Terms, heard, not_built, not_loaded, spool_for
 from interlock.runners.http_exchange import Exchanges
 from interlock.runners.spool import Spools
 
@@ -70,20 +68,15 @@ class HttpRunner:
         spec = invocation.operation.spec
         code = self._bound.get(invocation.operation.tool.digest)
         if code is None:
-            message = f"The requests of {spec.name} are not loaded."
-            return Attempt(Failed(Code.TOOL_UNAVAILABLE, message, nothing_happened=True))
+            return Attempt(not_loaded(spec, what="requests"))
         request = build(code.request, _filling(invocation, code))
         if isinstance(request, Unbuildable):
             return Attempt(not_built(request, spec))
         progress = Progress()
-        try:
-            found = await self._send(request, invocation, code=code, progress=progress)
-        except asyncio.CancelledError:
-            if asyncio.get_running_loop().time() < invocation.deadline_s:
-                raise
-            return Attempt(not_in_time(progress))
-        if isinstance(found, NoAnswer):
-            return Attempt(not_answered(found, invocation, progress=progress))
+        asking = self._send(request, invocation, code=code, progress=progress)
+        found = await heard(asking, invocation, progress=progress)
+        if isinstance(found, Failed):
+            return Attempt(found)
         return Attempt(outcome_of(self._safe(found, invocation), spec=spec, code=code, now_us=self._clock.now_us()))
 
     async def precondition(self, invocation: Invocation) -> Failed | None:

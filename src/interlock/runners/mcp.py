@@ -7,7 +7,6 @@ its class allows it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -26,7 +25,7 @@ from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Invocation
-from interlock.runners.exchange import NoAnswer, Progress, not_answered, not_built, not_in_time
+from interlock.runners.exchange import NoAnswer, Progress, heard, not_built, not_loaded
 from interlock.runners.mcp_exchange import McpExchange
 from interlock.runners.mcp_listing import is_unheard
 from interlock.runners.mcp_pool import Sessions
@@ -81,21 +80,16 @@ class McpRunner:
         spec = invocation.operation.spec
         bound = self._bound.get(invocation.operation.tool.digest)
         if bound is None:
-            message = f"The calls of {spec.name} are not loaded."
-            return Attempt(Failed(Code.TOOL_UNAVAILABLE, message, nothing_happened=True))
+            return Attempt(not_loaded(spec, what="calls"))
         code = bound.code
         asked = _Asked(code.tool, invocation.operation.values, _meta(invocation, code), not spec.effect.is_effect)
         progress = Progress()
-        try:
-            found = await self._ask(asked, invocation, bound=bound, progress=progress)
-        except asyncio.CancelledError:
-            if asyncio.get_running_loop().time() < invocation.deadline_s:
-                raise
-            return Attempt(not_in_time(progress))
+        asking = self._ask(asked, invocation, bound=bound, progress=progress)
+        found: Said | Refused | Illegible | Unbuildable | Failed = await heard(asking, invocation, progress=progress)
+        if isinstance(found, Failed):
+            return Attempt(found)
         if isinstance(found, Unbuildable):
             return Attempt(not_built(found, spec))
-        if isinstance(found, NoAnswer):
-            return Attempt(not_answered(found, invocation, progress=progress))
         return Attempt(_ILLEGIBLE if isinstance(found, Illegible) else outcome_of(found, spec=spec, code=code))
 
     async def precondition(self, invocation: Invocation) -> Failed | None:

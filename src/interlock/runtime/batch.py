@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 
 from interlock.core.admission import admit
 from interlock.core.batch import FREE, Member, Place, member, no_operation, places
@@ -24,7 +24,7 @@ Tell = Callable[[int, Observation], None]
 
 
 @frozen
-class Turn:
+class TurnSoFar:
     """What a driver of runs knows of the calls of one turn, beside the calls.
 
     `pins` are the digests of the specs that names mean. `known` is what came of calls of the turn before, by place:
@@ -36,7 +36,7 @@ class Turn:
     tell: Tell | None = None
 
 
-NOTHING_KNOWN = Turn()
+NOTHING_KNOWN = TurnSoFar()
 
 
 @frozen
@@ -50,23 +50,23 @@ class Placed:
 
 
 async def call_many(
-    gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, view: View, turn: Turn = NOTHING_KNOWN
+    gate: Gate, calls: Sequence[ToolCall], caller: Caller, *, view: View, so_far: TurnSoFar = NOTHING_KNOWN
 ) -> tuple[Observation, ...]:
     """One observation for each call, in proposed order. A fault of the store is raised once every call has ended.
 
     The position of a call in its turn is its place in `calls`, so two equal calls of one turn are two effects.
     """
     callers = [caller.at(caller.position + index) for index in range(len(calls))]
-    if turn.pins:
-        callers = [replace(each, pin=turn.pins.get(call.name)) for call, each in zip(calls, callers, strict=True)]
+    if so_far.pins:
+        callers = [each.pinned(so_far.pins.get(call.name)) for call, each in zip(calls, callers, strict=True)]
     parts = zip(calls, callers, _places(calls, callers, catalogue=view.catalogue), range(len(calls)), strict=True)
     placed = [Placed(*part) for part in parts]
     proposed: set[int] = set()
     tasks: list[asyncio.Task[Observation]] = []
     for each in placed:
         work = _in_its_place(gate, each, tasks[:], proposed=proposed)
-        if turn is not NOTHING_KNOWN:
-            work = _told(work, each.index, turn=turn, proposed=proposed)
+        if so_far is not NOTHING_KNOWN:
+            work = _told(work, each.index, so_far=so_far, proposed=proposed)
         tasks.append(asyncio.create_task(work))
     try:
         await asyncio.wait(tasks) if tasks else None
@@ -80,17 +80,17 @@ async def call_many(
 
 
 async def _told(
-    work: Coroutine[object, object, Observation], index: int, *, turn: Turn, proposed: set[int]
+    work: Coroutine[object, object, Observation], index: int, *, so_far: TurnSoFar, proposed: set[int]
 ) -> Observation:
     """What came of one call, told at once; what is known already is not done again."""
-    known = turn.known.get(index)
+    known = so_far.known.get(index)
     if known is not None:
         work.close()
         proposed.add(index)
         return known
     seen = await work
-    if turn.tell is not None:
-        turn.tell(index, seen)
+    if so_far.tell is not None:
+        so_far.tell(index, seen)
     return seen
 
 

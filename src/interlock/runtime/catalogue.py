@@ -9,6 +9,8 @@ from dataclasses import replace
 from interlock.core.call import Caller, Principal
 from interlock.core.canonical import canonical, decode
 from interlock.core.catalogue import CLOSED, Lifecycle, Tool
+from interlock.core.compatibility import Comparison, compare, told
+from interlock.core.compatibility_versions import predecessor
 from interlock.core.compensation import wrong_with
 from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import EventKind
@@ -56,8 +58,8 @@ class Registry:
         `under` are policies that the caller saves next: the new versions have to fit them, not those that they replace.
 
         Raises `ActRefused`, `VersionExists` where a published version would change, `SpecInvalid` where a name is taken
-        by another source or by a shared tool, `PolicyInvalid` where the policies do not fit a new version. Then nothing
-        is published.
+        by another source or by a shared tool, or a version breaks what its number promises to keep, `PolicyInvalid`
+        where the policies do not fit a new version. Then nothing is published.
         """
         wanted = tuple(specs)
         only_operators(by, "Publishing tools", tenants={spec.tenant for spec in wanted}, home=self._home)
@@ -65,6 +67,7 @@ class Registry:
         new = [spec for spec in wanted if _is_new(spec, versions)]
         _refuse_clashes(wanted, versions)
         _refuse_what_nothing_undoes(new, wanted, versions=versions)
+        _refuse_broken_promises(new, versions)
         found = tuple(_registered(compile_tool(spec)) for spec in new)
         self._views.add(wanted)
         if found:
@@ -103,6 +106,21 @@ class Registry:
         """Every published version of a name, oldest first, callable here or not."""
         _, versions = await self._world.catalogue.versions()
         return tuple(each for each in versions if each.name == name and each.tenant in (tenant, SHARED))
+
+    async def diff(self, name: str, old: str, new: str, *, tenant: str = SHARED) -> Comparison:
+        """What changed between two published versions of a name, whichever was first. Raises `ToolUnknown`."""
+        versions = await self.list_versions(name, tenant=tenant)
+        before, after = (_version_of(name, each, versions) for each in (old, new))
+        return compare(before, after)
+
+    async def successions(self, specs: Iterable[ToolSpec]) -> tuple[Comparison, ...]:
+        """How versions that are not published yet would follow the last one of their name. Publishes nothing."""
+        _, versions = await self._world.catalogue.versions()
+        known = {(each.tenant, each.source, each.name): each for each in versions}
+        digests = {(each.tenant, each.source, each.name, each.version) for each in versions}
+        new = [spec for spec in specs if spec.identity not in digests and spec.identity[:3] in known]
+        lasts = [_nearest(spec, versions) or known[spec.identity[:3]] for spec in new]
+        return tuple(compare(_read(last), spec) for last, spec in zip(lasts, new, strict=True))
 
     def visible(self, caller: Caller) -> tuple[Tool, ...]:
         """The tools to offer this caller: those that policy may let it call and that work at present.
@@ -197,6 +215,44 @@ def _refuse_what_nothing_undoes(
         wrong = "; ".join(wrong_with(spec, other))
         if wrong:
             raise SpecInvalid(f"{spec.name}: {wrong}")
+
+
+def _refuse_broken_promises(new: Iterable[ToolSpec], versions: Iterable[Registered]) -> None:
+    """A version that breaks something takes a number that says so."""
+    known = [*versions]
+    here = [*new]
+    for spec in here:
+        beside = [_registered_as(each) for each in here if each is not spec and each.identity[:3] == spec.identity[:3]]
+        last = _nearest(spec, [*known, *beside])
+        comparison = None if last is None else compare(_read(last), spec)
+        if comparison is not None and comparison.breaks_its_promise:
+            raise SpecInvalid(
+                f"{spec.name} {spec.version} breaks what {comparison.old_version} promised, and its number says that it"
+                f" does not; give it a new major version. {told(comparison)}"
+            )
+
+
+def _nearest(spec: ToolSpec, versions: Iterable[Registered]) -> Registered | None:
+    """The published version that this one's number promises to be compatible with."""
+    known = {each.version: each for each in versions if (each.tenant, each.source, each.name) == spec.identity[:3]}
+    found = predecessor(spec.version, known)
+    return None if found is None else known[found]
+
+
+def _version_of(name: str, version: str, versions: Iterable[Registered]) -> ToolSpec:
+    known = {each.version: each for each in versions}
+    if version not in known:
+        there = f"there are {', '.join(known)}" if known else "there is none of that name"
+        raise ToolUnknown(f"{name} has no version {version!r}; {there}")
+    return _read(known[version])
+
+
+def _read(found: Registered) -> ToolSpec:
+    return from_json(ToolSpec, decode(found.spec))
+
+
+def _registered_as(spec: ToolSpec) -> Registered:
+    return _registered(compile_tool(spec))
 
 
 def _registered(tool: Tool) -> Registered:

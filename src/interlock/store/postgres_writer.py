@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import psycopg
 from psycopg import errors
@@ -34,7 +34,6 @@ from interlock.store.postgres_sheet import Desk, Needs, Sheet
 from interlock.store.seal import Seal
 
 T = TypeVar("T")
-T_co = TypeVar("T_co", covariant=True)
 
 BATCH_MAX: Final = 256
 PATIENCE_S: Final = 15.0
@@ -65,7 +64,7 @@ class _Waiting:
     name: str
     op: Op[object] | None
     alone: Alone[object] | None
-    answer: asyncio.Future[object]
+    answer: asyncio.Future[Any]
 
 
 @dataclass(slots=True)
@@ -118,13 +117,13 @@ class Writer:
     async def write(self, name: str, op: Op[T]) -> T:
         """Carry it out in one of the next transactions; its result once that is durable, whoever waits for it."""
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._enqueue(_Waiting(name, op, None, answer))  # type: ignore[arg-type]  # a Future is invariant
+        self._enqueue(_Waiting(name, op, None, answer))
         return await answer
 
     async def write_alone(self, name: str, op: Alone[T]) -> T:
         """The same in a transaction of its own."""
         answer: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._enqueue(_Waiting(name, None, op, answer))  # type: ignore[arg-type]  # the same
+        self._enqueue(_Waiting(name, None, op, answer))
         return await answer
 
     async def close(self) -> None:
@@ -353,7 +352,7 @@ class Writer:
             self.on_commit("after", names)
 
 
-def _resolve(answer: asyncio.Future[object], *, result: object) -> None:
+def _resolve(answer: asyncio.Future[Any], *, result: object) -> None:
     if answer.done():
         return
     if isinstance(result, Exception):

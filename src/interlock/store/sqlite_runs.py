@@ -22,6 +22,9 @@ _SEQUENCE_BITS = 32
 _LAST = (1 << _SEQUENCE_BITS) - 1
 _NO_END = (2**63 - 1, "")
 
+_CHANGED_US, _WAKE_US, _OWNER, _OVER = 8, 9, 10, 11
+"""Where these stand in a row of a head, whose columns are those of `StoredRun` with the owner in place of `held`."""
+
 REPEATABLE = frozenset({"begin_run", "take_run", "move_run", "tell_run", "run"})
 
 
@@ -108,9 +111,12 @@ def begin(desk: Desk, *, new: NewRun) -> RunClaim | None:
 def take(desk: Desk, *, place: Place, at_us: int) -> RunClaim | None:
     """Hold a run under a new fence. None: there is none, it is over, or a process at work holds it."""
     row = desk.db.one("select_run_standing", *place)
-    if row is None or row[4] or desk.presence.is_alive(row[3]):
+    if row is None:
         return None
-    taken = desk.db.one("take_run_head", desk.owner, at_us, row[0])
+    number, _, _, owner, over, _ = row
+    if over or desk.presence.is_alive(owner):
+        return None
+    taken = desk.db.one("take_run_head", desk.owner, at_us, number)
     return None if taken is None else RunClaim(*place, taken[0])
 
 
@@ -179,14 +185,14 @@ def due(db: Db, *, at_us: int, limit: int, presence: Presence, owner: int) -> tu
         told = db.named("select_runs_told", {"owner": owner, "limit": limit})
         dead = [each for (each,) in db.all("select_run_owners") if not presence.is_alive(each)]
         left = [row for each in dead for row in db.named("select_runs_held", {"owner": each, "limit": limit})]
-    found += [(row[8], row) for row in (*told, *left)]
+    found += [(row[_CHANGED_US], row) for row in (*told, *left)]
     found.sort(key=lambda each: each[0])
-    return tuple(_head(row, alive=row[10] == owner) for _, row in found[:limit])
+    return tuple(_head(row, alive=row[_OWNER] == owner) for _, row in found[:limit])
 
 
 def _due_since_us(row: Row) -> int:
-    """What a run was told last changed it."""
-    return int(row[9] or row[8])
+    """Since when a run that nobody holds is due. What it was told made it due at once, and changed it last."""
+    return int(row[_WAKE_US] or row[_CHANGED_US])
 
 
 def runs(db: Db, *, query: RunQuery, presence: Presence) -> tuple[StoredRun, ...]:
@@ -204,8 +210,8 @@ def runs(db: Db, *, query: RunQuery, presence: Presence) -> tuple[StoredRun, ...
             "limit": query.limit,
         },
     )
-    alive = {owner: presence.is_alive(owner) for owner in {row[10] for row in rows} if owner != NO_OWNER}
-    return tuple(_head(row, alive=alive.get(row[10], False)) for row in rows)
+    alive = {owner: presence.is_alive(owner) for owner in {row[_OWNER] for row in rows} if owner != NO_OWNER}
+    return tuple(_head(row, alive=alive.get(row[_OWNER], False)) for row in rows)
 
 
 def entries(db: Db, *, place: Place, after: int, limit: int) -> tuple[RunEntry, ...]:
@@ -224,8 +230,8 @@ def _entry(db: Db, *, place: Place, row: Row) -> RunEntry:
 
 
 def _alive(presence: Presence, row: Row) -> bool:
-    return row[10] != NO_OWNER and presence.is_alive(row[10])
+    return row[_OWNER] != NO_OWNER and presence.is_alive(row[_OWNER])
 
 
 def _head(row: Row, *, alive: bool) -> StoredRun:
-    return StoredRun(*(*row[:10], alive, bool(row[11])))
+    return StoredRun(*(*row[:_OWNER], alive, bool(row[_OVER])))

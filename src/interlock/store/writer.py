@@ -24,7 +24,7 @@ from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import apsw
 
@@ -82,7 +82,7 @@ class _Op:
 
     __slots__ = ("answer", "name", "run")
 
-    def __init__(self, name: str, *, run: Callable[[], object], answer: asyncio.Future[object]) -> None:
+    def __init__(self, name: str, *, run: Callable[[], object], answer: asyncio.Future[Any]) -> None:
         self.name = name
         self.run = run
         self.answer = answer
@@ -138,7 +138,7 @@ class Writer:
 
     def _enqueue(self, name: str, *, run: Callable[[], T]) -> asyncio.Future[T]:
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._queue.append(_Op(name, run=run, answer=answer))  # type: ignore[arg-type]  # a Future is invariant
+        self._queue.append(_Op(name, run=run, answer=answer))
         if self._task is None:
             self._task = self._loop.create_task(self._work())
             self._task.add_done_callback(self._ended)

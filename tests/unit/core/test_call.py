@@ -88,6 +88,8 @@ def _decisive(of: Operation) -> tuple[object, ...]:
 def test_a_call_of_a_batch_differs_from_the_others_in_its_place_alone() -> None:
     caller = Caller(BY_ALICE.principal, "r1", "t1", "k1", 2, 3, 4_000, Origin("mcp", "a1"), True)
     assert caller.at(7) == replace(caller, position=7) != caller
+    assert caller.pinned("d") == replace(caller, pin="d") != caller
+    assert caller.pinned("d").pinned(None) == replace(caller, pin=None)
 
 
 @pytest.mark.requirement("APR-3")

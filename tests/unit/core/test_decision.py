@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core.approval import Approval, ApprovalState, Requirement
@@ -358,7 +358,6 @@ LIMITS = st.lists(st.tuples(st.sampled_from(Unit), st.integers(0, 3), st.integer
 
 
 @pytest.mark.requirement("POL-1", "APR-2", "IDEM-2")
-@settings(deadline=None)
 @given(SITUATIONS, LIMITS, st.sampled_from([PERMIT, ASK, FORBID, "", PERMIT + FORBID, PERMIT + ASK]))
 def test_every_situation_ends_in_a_decision_and_only_a_harmless_one_allows(
     known: dict[str, object], limits: list[tuple[Unit, int, int]], policy: str

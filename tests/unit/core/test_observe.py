@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core.approval import ApprovalState
@@ -160,7 +160,6 @@ def test_secrets_in_what_went_wrong_are_masked(outcome: Outcome) -> None:
     assert SECRET not in error.message
 
 
-@settings(deadline=None)
 @given(st.text(min_size=60), st.integers(40, 120))
 def test_a_result_over_the_limit_is_cut_to_valid_json_within_it(text: str, limit: int) -> None:
     of = tool("read_draft", resource=None, output_bytes_max=limit)

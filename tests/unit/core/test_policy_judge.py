@@ -98,7 +98,7 @@ def fresh(text: str) -> PolicySlice:
 
 @pytest.mark.requirement("POL-1")
 @given(policy_files, st.lists(requests, min_size=1, max_size=6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_remembered_answer_is_the_one_that_would_be_given_anew(text: str, asked: list[PolicyRequest]) -> None:
     warm = fresh(text)
     for each in (*asked, *reversed(asked)):
@@ -107,7 +107,7 @@ def test_a_remembered_answer_is_the_one_that_would_be_given_anew(text: str, aske
 
 @pytest.mark.requirement("POL-1")
 @given(policy_files, requests)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_policy_that_errors_never_lets_anything_through(text: str, asked: PolicyRequest) -> None:
     explained = policies(text).slice(SEARCH, "acme").explain(asked)
     if any(trace.outcome in (Outcome.ERROR, Outcome.NOT_ASKED) for trace in explained.policies):
@@ -115,7 +115,7 @@ def test_a_policy_that_errors_never_lets_anything_through(text: str, asked: Poli
 
 
 @given(policy_files, requests)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_showing_the_engine_only_what_is_read_changes_no_answer(text: str, asked: PolicyRequest) -> None:
     """Beside a policy that reads everything and is never satisfied, the answer is the same wherever all of it fits."""
     everything = '@id("all") permit (principal, action == Action::"search", resource) when '
@@ -127,7 +127,7 @@ def test_showing_the_engine_only_what_is_read_changes_no_answer(text: str, asked
 
 @pytest.mark.requirement("POL-5")
 @given(policy_files, requests)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_a_listing_never_hides_what_can_be_called_nor_promises_what_cannot(text: str, asked: PolicyRequest) -> None:
     slice_ = fresh(text)
     visible = slice_.visibility(asked.principal, environment=asked.environment, origin=asked.origin)

@@ -7,7 +7,7 @@ import logging
 from urllib.parse import quote, quote_plus
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from interlock.core.canonical import Json, canonical, decode
@@ -87,7 +87,6 @@ def spelled(secret: str, way: str) -> str:
 
 
 @pytest.mark.requirement("OBS-5")
-@settings(deadline=None)
 @given(
     secrets,
     st.sampled_from(["as is", "base64", "basic", "url", "json", "json in json"]),

@@ -65,7 +65,7 @@ SPECS = st.builds(
 
 
 @pytest.mark.requirement("TOOL-1", "TOOL-3")
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(SPECS)
 def test_a_spec_survives_being_stored(written: ToolSpec) -> None:
     stored = canonical(spec_to_json(written))

@@ -11,7 +11,7 @@ from interlock.store.memory import MemoryStore
 from interlock.testing.fakes import FakeClock
 from interlock.testing.models import Call, ScriptedModel
 from tests.gates import ALICE, BOB, Shelf
-from tests.runs import ASKS_TO_SAVE, on_store, opened, reached, start
+from tests.runs import ASKS_TO_SAVE, on_store, opened, reached, rested, start
 
 pytestmark = pytest.mark.requirement("LOOP-7")
 
@@ -81,7 +81,7 @@ async def test_a_run_that_cannot_be_driven_is_set_aside_with_growing_pauses_and_
     async with opened(":memory:", ScriptedModel(broken), Shelf().tools, host=Host(clock=clock), runs_every_s=0) as gate:
         run = await start(gate)
         for failures in range(1, FAILURES_MAX):
-            await gate.runs._engine.rested("acme", run.id)
+            await rested(gate, run.id)
             clock.advance(2 * 2**failures - 0.1)
             assert await gate.runs.recover() == 0
             clock.advance(0.2)

@@ -105,3 +105,13 @@ async def test_only_whose_run_it_is_and_operators_have_it_go_on(tmp_path: Path) 
 def test_a_setting_that_is_none_is_refused() -> None:
     with pytest.raises(SettingsInvalid, match="drives must be due, named, none"):
         Settings(drives="some")  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement("LOOP-8")
+async def test_a_run_is_cancelled_by_name_where_there_is_no_model(tmp_path: Path) -> None:
+    await waiting(tmp_path / "a.db", "one")
+    async with Gate.open(tmp_path / "a.db", tools=[save], settings=NAMED) as gate:
+        run = await gate.runs.get("one", by=ALICE)
+        assert await run.cancel(reason="enough") is None
+        assert await gate.runs.go_on("one", by=ALICE) is None
+        assert (await run.result(timeout_s=10)).state is RunState.CANCELLED

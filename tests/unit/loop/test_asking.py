@@ -10,8 +10,8 @@ from interlock.loop.model import Reply
 from interlock.models.turn import Ended, Turn
 from interlock.testing.fakes import FakeClock
 from interlock.testing.models import ScriptedModel
-from tests.gates import Shelf
-from tests.runs import events, happened, opened, start
+from tests.gates import OPERATOR, Shelf
+from tests.runs import events, happened, opened, rested, start
 
 
 def busy(retry_after_s: float | None = None) -> Reply:
@@ -38,8 +38,8 @@ async def test_a_long_pause_lets_go_of_the_run_until_it_is_over(gate_path: str) 
     async with opened(gate_path, model, Shelf().tools, host=Host(clock=clock)) as gate:
         run = await start(gate)
         await happened(run, "faulted")
-        await gate.runs._engine.rested("acme", run.id)
-        (head,) = await gate.runs.list(by=gate._host)
+        await rested(gate, run.id)
+        (head,) = await gate.runs.list(by=OPERATOR)
         assert (head.held, head.state) == (False, "model_retry")
         clock.advance(61)
         assert (await run.result()).state is State.COMPLETE
@@ -61,7 +61,7 @@ async def test_a_run_that_is_paused_while_its_model_is_away_rests_without_being_
         await run.wish(Wish.PAUSE)
         event = await happened(run, "moved")
         clock.advance(61)
-        await gate.runs._engine.rested("acme", run.id)
+        await rested(gate, run.id)
         assert (event.state, await gate._world.runs.due_runs(clock.now_us(), 10)) == (State.PAUSED, ())
 
 
@@ -76,8 +76,8 @@ async def test_a_run_whose_model_is_not_here_is_left_to_a_process_that_has_it(
         await happened(await start(gate, model="one", run_id="r"), "faulted")
     clock.advance(61)
     async with opened(path, two, shelf.tools, None, host=Host(clock=clock)) as gate:
-        await gate.runs._engine.rested("acme", "r")
-        assert (await (await gate.runs.get("r", by=gate._host)).report()).state is State.MODEL_RETRY
+        await rested(gate, "r")
+        assert (await (await gate.runs.get("r", by=OPERATOR)).report()).state is State.MODEL_RETRY
     clock.advance(61)
     async with opened(path, ScriptedModel(["done"], name="one"), shelf.tools, None, host=Host(clock=clock)) as gate:
-        assert (await (await gate.runs.get("r", by=gate._host)).result()).state is State.COMPLETE
+        assert (await (await gate.runs.get("r", by=OPERATOR)).result()).state is State.COMPLETE

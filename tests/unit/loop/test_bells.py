@@ -26,12 +26,14 @@ async def test_what_rang_before_one_waits_is_not_lost() -> None:
     bells = Bells()
     with bells.hearing("t", "r") as rung:
         bells.ring("t", "r")
-        await rung(60)
+        async with asyncio.timeout(10):
+            await rung(60)
 
 
 async def test_it_waits_so_long_and_no_longer() -> None:
     with Bells().hearing("t", "r") as rung:
-        await rung(0.001)
+        async with asyncio.timeout(10):
+            await rung(0.001)
 
 
 async def test_nothing_is_kept_of_what_nobody_hears() -> None:

@@ -11,7 +11,7 @@ from interlock.loop.model import Reply
 from interlock.store.memory import MemoryStore
 from interlock.testing.models import Script, ScriptedModel
 from tests.gates import ALICE, Shelf
-from tests.runs import events, happened, on_store, opened, start
+from tests.runs import events, happened, on_store, opened, rested, start
 
 pytestmark = pytest.mark.requirement("LOOP-7")
 
@@ -41,7 +41,7 @@ async def test_one_that_wakes_up_after_another_took_the_run_writes_nothing() -> 
             run = await other.runs.get("r", by=ALICE)
             report = await run.result()
             late.go.set()
-            await gate.runs._engine.rested("acme", "r")
+            await rested(gate, "r")
             assert (await run.report()) == report
             assert len(await events(run, "responded")) == 2
     assert (report.state, shelf.searched) == (State.COMPLETE, ["x"])
@@ -85,7 +85,7 @@ async def test_a_store_that_is_away_for_a_while_ends_no_run(caplog: pytest.LogCa
     store.runs.move_run = failing  # type: ignore[method-assign,assignment]
     async with on_store(store, ScriptedModel(["lost", "done"]), shelf.tools) as gate:
         run = await start(gate)
-        await gate.runs._engine.rested("acme", run.id)
+        await rested(gate, run.id)
         assert "could not go on" in caplog.text
         await gate.runs._engine.wake("acme", run.id)
         assert (await run.result()).answer == "done"

@@ -6,7 +6,7 @@ import pytest
 
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
-from interlock.loop.hand_off import HAND_OFF, handed_to, narrowed
+from interlock.loop.hand_off import HAND_OFF, handed_to, is_tool_of, narrowed
 from tests.unit.loop.journal import AGENTS, seen
 
 pytestmark = pytest.mark.requirement("LOOP-10")
@@ -38,3 +38,13 @@ def test_an_agent_is_told_those_whom_it_may_hand_it_to_and_what_for() -> None:
     assert isinstance(properties, dict)
     assert properties["agent"] == {"type": "string", "enum": ["b", "c"], "description": "who takes over: b: bakes; c"}
     assert properties["message"] == {"type": "string"}
+
+
+def test_an_agent_has_what_it_names_and_hands_off_where_there_is_somebody_to_hand_to() -> None:
+    names = ("search", "save", HAND_OFF)
+    for agent, has in (
+        (Agent("a"), [True, True, False]),
+        (Agent("a", tools=("save",), hand_offs=("b",)), [False, True, True]),
+        (Agent("a", tools=(HAND_OFF,)), [False, False, False]),
+    ):
+        assert [is_tool_of(agent, name) for name in names] == has

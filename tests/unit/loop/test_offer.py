@@ -13,7 +13,7 @@ from interlock.loop.offer import Offer, planned
 from interlock.models.dialects import Dialect, declare
 from interlock.models.turn import CallKind, Proposed
 from interlock.testing.models import Said, ScriptedModel
-from tests.gates import READS, AnyTool, Shelf
+from tests.gates import OPERATOR, READS, AnyTool, Shelf
 from tests.runs import ended, events, offered, opened, start, told
 
 pytestmark = pytest.mark.requirement("LOOP-7", "CALL-4")
@@ -117,6 +117,6 @@ async def test_a_tool_that_does_not_work_is_not_offered_until_it_does() -> None:
 async def test_a_frozen_tool_that_is_called_all_the_same_says_that_it_is_frozen() -> None:
     model = ScriptedModel([("search", {"query": "x"}), "done"])
     async with opened(":memory:", model, Shelf().tools, READS) as gate:
-        await gate.catalogue.move("search", Lifecycle.FROZEN, by=gate._host, reason="stop")
+        await gate.catalogue.move("search", Lifecycle.FROZEN, by=OPERATOR, reason="stop")
         await (await start(gate)).result()
     assert (offered(model.requests[0]), "TOOL_FROZEN" in told(model.requests[1])[1]) == ([], True)

@@ -67,6 +67,7 @@ async def test_a_call_that_waited_was_asked_for_whatever_came_of_it() -> None:
         assert (found.then, found.now) == ("ask", "allow")
 
 
+@pytest.mark.requirement("REG-4")
 @pytest.mark.parametrize("against", Against)
 async def test_versions_are_those_of_then_or_of_today(against: Against) -> None:
     async with opened(":memory:", ScriptedModel([READ, "done"]), Shelf().tools) as gate:

@@ -59,6 +59,7 @@ def test_what_is_open_and_what_waits_is_told_by_position() -> None:
         ([Wish.PAUSE, Wish.RESUME], False),
         ([Wish.PAUSE, Wish.RESUME, Wish.PAUSE], True),
         ([Wish.PAUSE, Wish.PAUSE, Wish.RESUME], False),
+        ([Wish.PAUSE, Wish.RESUME, Wish.PAUSE, Wish.RESUME], False),
     ],
 )
 def test_of_rest_and_going_on_the_last_word_holds_whenever_the_run_comes_to_it(
@@ -85,6 +86,14 @@ def test_what_is_said_while_a_run_goes_on_again_is_not_lost() -> None:
     journal.wishes(Wish.RESUME, Wish.CANCEL, Wish.HAND_OVER)
     journal.moves(Cause.BACK_TO_MODEL)
     assert set(journal.view.wishes) == {Wish.CANCEL, Wish.HAND_OVER}
+
+
+@pytest.mark.requirement("LOOP-8")
+@pytest.mark.parametrize("what", [Wish.RESUME, Wish.HAND_BACK])
+def test_going_on_means_nothing_to_a_run_that_goes_on(what: Wish) -> None:
+    journal = Journal()
+    journal.wishes(what)
+    assert journal.view.wishes == {}
 
 
 @pytest.mark.requirement("LOOP-8")

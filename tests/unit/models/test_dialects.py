@@ -34,7 +34,7 @@ def compiled(schema: Any) -> CompiledSchema:
         raise
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(root=ROOTS, value=OBJECTS)
 @pytest.mark.requirement("TOOL-7")
 def test_the_original_accepts_what_comes_back_and_each_difference_is_reported(
@@ -44,7 +44,7 @@ def test_the_original_accepts_what_comes_back_and_each_difference_is_reported(
 
 
 @pytest.mark.slow
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=1_000)
 @given(root=ROOTS, value=OBJECTS)
 @pytest.mark.requirement("TOOL-7")
 def test_the_original_accepts_what_comes_back_over_many_schemas(root: dict[str, Any], value: dict[str, Any]) -> None:

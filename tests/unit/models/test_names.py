@@ -16,6 +16,8 @@ ALLOWED = {
     LONG_NAMES: re.compile(r"[a-zA-Z0-9_-]{1,128}"),
     GEMINI_NAMES: re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}"),
 }
+pytestmark = pytest.mark.requirement("REG-12")
+
 EVERY_RULE = pytest.mark.parametrize("rules", ALLOWED)
 
 

@@ -1,6 +1,8 @@
 """What is said of an exchange that broke off: only what was never sent has certainly not happened."""
 
+import asyncio
 import logging
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +10,7 @@ from interlock import tool
 from interlock.core.http_build import Unbuildable
 from interlock.core.refusals import Code
 from interlock.ports import Invocation
-from interlock.runners.exchange import NoAnswer, Progress, not_answered, not_built, not_in_time
+from interlock.runners.exchange import NoAnswer, Progress, heard, not_answered, not_built, not_in_time
 from tests.execution import invocation_of
 
 pytestmark = pytest.mark.anyio
@@ -41,3 +43,17 @@ async def test_only_what_was_never_sent_has_not_happened(is_sent: bool, caplog: 
     assert (lost.nothing_happened, lost.retryable) == (not is_sent, True)
     assert "save, operation" in caplog.text
     assert "the connection broke off" in caplog.text
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+async def test_who_is_cancelled_before_the_deadline_is_cancelled_by_others(is_late: bool) -> None:
+    async def hangs() -> NoAnswer:
+        raise asyncio.CancelledError
+
+    until_s = asyncio.get_running_loop().time() + (0 if is_late else 60)
+    asking = heard(hangs(), replace(invocation(), deadline_s=until_s), progress=Progress(is_sent=True))
+    if is_late:
+        assert (await asking).code is Code.TOOL_TIMEOUT
+    else:
+        with pytest.raises(asyncio.CancelledError):
+            await asking

@@ -64,7 +64,7 @@ async def test_what_is_short_enough_to_be_shown_is_kept_nowhere() -> None:
 
 @pytest.mark.requirement("OBS-5")
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=40), st.integers(0, 300))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 async def test_a_secret_is_hidden_wherever_the_pieces_are_cut(pieces: list[int], before: int) -> None:
     kept, text = Watched(), "a" * before + SECRET + "b" * 200 + SECRET
     spool = Spool(kept, "acme", "h", 0, Redactor((SECRET,)), shown_max=0, at_once=64, held_back=40)

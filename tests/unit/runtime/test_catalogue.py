@@ -114,6 +114,7 @@ async def test_a_move_that_the_table_does_not_have_is_refused(state: Lifecycle) 
             await gate.catalogue.move("nope", Lifecycle.FROZEN, by=OPERATOR, reason="?")
 
 
+@pytest.mark.requirement("REG-12")
 async def test_one_name_means_one_tool_for_every_tenant_that_sees_it() -> None:
     shelf = Shelf()
     async with opened(":memory:", [shelf.search]) as gate:

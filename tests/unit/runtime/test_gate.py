@@ -109,7 +109,7 @@ async def test_trusted_values_are_added_after_the_model_spoke_and_never_taken_fr
 
 
 @pytest.mark.requirement("CALL-7", "CALL-3")
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(value=st.recursive(st.integers() | st.text(max_size=8) | st.booleans(), st.lists, max_leaves=5))
 async def test_the_handler_gets_what_was_frozen_and_changing_it_changes_nothing(value: Json) -> None:
     handed: list[bytes] = []

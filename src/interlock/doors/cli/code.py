@@ -30,6 +30,8 @@ def load_tools(project: Project) -> tuple[Declaration, ...]:
     for place in project.tools:
         for each in _declared_in(place, project.root):
             found.setdefault(id(each), each)
+    for place in project.openapi:
+        found.update((id(each), each) for each in _of_snapshot(project.root / place))
     return tuple(found.values())
 
 
@@ -110,3 +112,16 @@ def _of_manifest(path: Path) -> tuple[Declaration, ...]:
         return declared(path)
     except OSError as fault:
         raise ToolsInvalid(f"{path.name} cannot be read: {fault.strerror}") from fault
+
+
+def _of_snapshot(path: Path) -> tuple[Declaration, ...]:
+    """The tools of an imported document; what is no longer as it was reviewed is told, and left out."""
+    from interlock.importers.openapi import load_snapshot
+
+    try:
+        loaded = load_snapshot(path)
+    except OSError as fault:
+        raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
+    for each in loaded.refused:
+        note(f"{each.name} ({each.key}) of {path.name} is no tool: {each.reason}.")
+    return loaded.tools

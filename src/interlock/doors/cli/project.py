@@ -28,6 +28,7 @@ _TABLES: Final[Mapping[str, _Fields]] = {
     "interlock": {
         "store": str,
         "tools": list,
+        "openapi": list,
         "policies": str,
         "environment": str,
         "egress_allow": list,
@@ -71,7 +72,7 @@ class Project:
     """What `interlock.toml` says, its paths made absolute. `operator` is who the command line acts as.
 
     `keep_days` is how long what is kept whole stays, as far as `interlock audit purge` is not told otherwise; 0 where
-    nothing is said.
+    nothing is said. `openapi` names snapshots of imported documents.
     """
 
     root: Path
@@ -87,6 +88,7 @@ class Project:
     hand_off_owner: str = ""
     models: tuple[NamedModel, ...] = ()
     agents: tuple[Agent, ...] = ()
+    openapi: tuple[str, ...] = ()
 
     @property
     def settings(self) -> Settings:
@@ -156,6 +158,7 @@ def parse_project(text: str, *, root: Path) -> Project:
         keep_days=_days(main, "keep_days"),
         hand_off_owner=_text(main, "hand_off_owner", ""),
         models=_once([_model(each) for each in _many(said, "models")], where="[[models]]"),
+        openapi=_texts(main, "openapi"),
         agents=_once([_agent(each) for each in _many(said, "agents")], where="[[agents]]"),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -221,7 +221,7 @@ def _limits(given: list[str]) -> RunLimits | None:
     """Limits by name: whole numbers, but for those of seconds; of one tool as `calls.NAME`."""
     from interlock.loop.limits import RunLimits
 
-    found: dict[str, float] = {}
+    found: dict[str, Any] = {}
     per_tool: dict[str, int] = {}
     for each in given:
         name, _, amount = each.partition("=")
@@ -237,7 +237,7 @@ def _limits(given: list[str]) -> RunLimits | None:
             per_tool[of_tool] = int(number)
         else:
             found[name] = number if name.endswith("_s") else int(number)
-    return RunLimits(**found, calls_per_tool=per_tool) if given else None  # type: ignore[arg-type]
+    return RunLimits(**found, calls_per_tool=per_tool) if given else None
 
 
 def _number(text: str) -> float | None:

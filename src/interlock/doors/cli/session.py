@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from interlock.assemble import Gate, Host, read_policies
 from interlock.core.call import Caller, Origin, Principal
+from interlock.core.compatibility import Comparison
 from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, VersionExists
 from interlock.core.functions import Declaration
@@ -166,6 +167,14 @@ async def changed_in(project: Project, specs: Iterable[ToolSpec]) -> tuple[ToolS
         return ()
     async with reading() as session:
         return await session.gate.catalogue.changed(specs)
+
+
+async def successions_in(project: Project, specs: Iterable[ToolSpec]) -> tuple[Comparison, ...]:
+    """How the specs would follow what the project's store, if there is one, has of their names."""
+    if not project.is_stored:
+        return ()
+    async with reading() as session:
+        return await session.gate.catalogue.successions(specs)
 
 
 def refuse_changed(name: str, session: Session) -> None:

@@ -107,7 +107,8 @@ async def check(
     from interlock.doors.cli.code import load_tools
     from interlock.doors.cli.faults import VERSIONED
     from interlock.doors.cli.project import read_project
-    from interlock.doors.cli.session import changed, changed_in
+    from interlock.doors.cli.session import changed, changed_in, successions_in
+    from interlock.doors.cli.tools_diff import MAJOR, document_of, line_of
     from interlock.doors.cli.verb import line
 
     project = read_project(line().project)
@@ -122,15 +123,23 @@ async def check(
         f"{visible(name)}: {visible(each.message)} ({each.rule})" for name, advised in found.items() for each in advised
     ]
     lines += map(visible, unlike)
-    able = len(specs) - len(unlike)
+    following = await successions_in(project, specs)
+    lines += [line_of(each) for each in following]
+    broken = [each for each in following if each.breaks_its_promise]
+    able = len(specs) - len(unlike) - len(broken)
     lines.append(f"{counted(able, 'tool')} can be registered; {counted(count, 'piece')} of advice.")
-    if unlike:
-        lines.append(f"Next: {VERSIONED}")
+    if unlike or broken:
+        lines.append(f"Next: {VERSIONED if unlike else MAJOR}")
     said: dict[str, Json] = {name: spec_to_json(advised) for name, advised in found.items()}
     return Answer(
-        {"tools": [spec.name for spec in specs], "advice": said, "changed": [*unlike]},
+        {
+            "tools": [spec.name for spec in specs],
+            "advice": said,
+            "changed": [*unlike],
+            "versions": [document_of(each) for each in following],
+        },
         "\n".join(lines),
-        PROBLEM if unlike or (strict and count) else DONE,
+        PROBLEM if unlike or broken or (strict and count) else DONE,
     )
 
 
@@ -146,6 +155,21 @@ def _refuse_what_nothing_undoes(specs: Sequence[ToolSpec], *, is_stored: bool) -
             wrong = "; ".join(wrong_with(spec, other))
             if wrong:
                 raise SpecInvalid(f"{spec.name}: {wrong}")
+
+
+@verb(app, "diff")
+async def diff(
+    name: Name,
+    old: Annotated[str, typer.Argument(metavar="FROM", help="The version that callers know.")],
+    new: Annotated[str, typer.Argument(metavar="TO", help="The version that would take its place.")],
+) -> Answer:
+    """Say whether one published version may take the place of another, and what shows it."""
+    from interlock.doors.cli.session import visited
+    from interlock.doors.cli.tools_diff import document_of, text_of
+
+    async with visited() as session:
+        found = await session.gate.catalogue.diff(name, old, new, tenant=session.by.tenant)
+    return Answer(document_of(found), text_of(found))
 
 
 @verb(app, "freeze")

@@ -63,7 +63,7 @@ class _Pattern:
     used: bool = False
 
 
-class Runs:
+class Joining:
     """What was learned from one stream. `patterns` are empty as long as that is nothing."""
 
     def __init__(self, joints: Joints) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.models import anthropic, bedrock, gemini, openai_chat, openai_responses
-from interlock.models.runs import AHEAD_MIN, PATTERNS_MAX, WAIT_MIN, Joint, Joints, Runs
+from interlock.models.joining import AHEAD_MIN, PATTERNS_MAX, WAIT_MIN, Joining, Joint, Joints
 from interlock.models.sse import EventCutter
 
 JOINTS = Joints((Joint(("d", "t")), Joint(("p", 0, "x"), element=("p", 0))), unread=(("n",), ("u",)))
@@ -22,8 +22,8 @@ def line(event: Any) -> str:
     return json.dumps(event, separators=SPACES) + "\n"
 
 
-def learned(example: str) -> Runs:
-    runs = Runs(JOINTS)
+def learned(example: str) -> Joining:
+    runs = Joining(JOINTS)
     for _ in range(WAIT_MIN):
         runs.saw(example * (AHEAD_MIN + 2), at=0, end=len(example))
     return runs
@@ -109,7 +109,7 @@ def test_an_event_may_hold_within_itself_what_it_begins_with() -> None:
 
 
 def test_several_patterns_are_known_at_once_and_no_more_than_that() -> None:
-    runs = Runs(JOINTS)
+    runs = Joining(JOINTS)
     kinds = [line({"k": kind, "d": {"t": "a"}}) for kind in range(PATTERNS_MAX + 1)]
     for kind in kinds:
         while runs.joined(kind * 2, 0) is None:
@@ -204,7 +204,7 @@ DIALECTS: Mapping[str, tuple[ModuleType, Callable[[str, int], Any], Sequence[Any
 
 @pytest.mark.requirement("LOOP-3")
 @pytest.mark.parametrize("dialect", DIALECTS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     runs=st.lists(st.tuples(st.integers(0, 2), st.lists(PIECES, min_size=1, max_size=40)), min_size=1, max_size=6),
     ascii_only=st.booleans(),

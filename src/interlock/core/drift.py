@@ -1,0 +1,74 @@
+"""Grades how a tool that somebody else publishes has drifted from the version that was reviewed.
+
+The grades are built from the findings of `compatibility`, and say what a reviewer has to look at. A tool has one grade,
+the gravest that it has earned, in the order of `Grade`.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Final
+
+from interlock.core.compatibility import Comparison, Finding, Verdict, compare
+from interlock.core.frozen import frozen
+from interlock.core.tool import ToolSpec
+
+
+class Grade(IntEnum):
+    """How a tool has drifted, the gravest last.
+
+    TEXT: words only, which a model reads all the same. WIDENED: it takes or promises more, such as a member that it did
+    not name, and no call that keeps to what was named breaks.
+    NEW: it was not there. NARROWED: calls or results that were in order are not, or may not be. WEAKENED: it says to
+    do less harm than it said, or asks for less leave. COLLAPSED: what it named is gone, and it takes whatever comes.
+    GONE: it is not there any more.
+    """
+
+    SAME = 0
+    TEXT = 1
+    WIDENED = 2
+    NEW = 3
+    NARROWED = 4
+    WEAKENED = 5
+    COLLAPSED = 6
+    GONE = 7
+
+
+@frozen
+class Drift:
+    """The grade of one tool, and the findings that it was given for."""
+
+    name: str
+    grade: Grade
+    findings: tuple[Finding, ...] = ()
+
+
+_WORDS: Final = frozenset({"text", "handler"})
+
+
+def drift(reviewed: ToolSpec | None, today: ToolSpec | None) -> Drift:
+    """How a tool has drifted; None stands for one that is not listed. Raises SchemaInvalid where a schema is none."""
+    if reviewed is None or today is None:
+        name = today.name if today is not None else reviewed.name if reviewed is not None else ""
+        grade = Grade.NEW if today is not None else Grade.GONE if reviewed is not None else Grade.SAME
+        return Drift(name, grade)
+    comparison = compare(reviewed, today)
+    grades = {each: _grade(each) for each in comparison.findings}
+    grade = max(grades.values(), default=Grade.SAME)
+    return Drift(comparison.name, grade, _earned(comparison, grade))
+
+
+def _earned(comparison: Comparison, grade: Grade) -> tuple[Finding, ...]:
+    """The findings that this grade was given for, then all others."""
+    return tuple(sorted(comparison.findings, key=lambda each: _grade(each) is not grade))
+
+
+def _grade(finding: Finding) -> Grade:
+    if finding.kind == "collapsed":
+        return Grade.COLLAPSED
+    if finding.kind.endswith("-weakened"):
+        return Grade.WEAKENED
+    if finding.kind in _WORDS:
+        return Grade.TEXT
+    is_wider = finding.verdict is Verdict.COMPATIBLE or finding.kind.startswith("undeclared-")
+    return Grade.WIDENED if is_wider else Grade.NARROWED

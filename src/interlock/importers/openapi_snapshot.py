@@ -1,0 +1,164 @@
+"""A snapshot of an OpenAPI document: what was read of it, and what a person allows of that; a file to commit."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import yaml
+
+from interlock.core.canonical import Json
+from interlock.core.errors import SpecInvalid
+from interlock.core.http_template import read_url
+from interlock.core.tool import spec_to_json
+from interlock.declare.typed_values import check_keys, typed
+from interlock.importers.openapi_decisions import Decision, read_decision
+from interlock.importers.openapi_document import OpenApi
+from interlock.importers.openapi_operations import Read, Reader, Reading
+from interlock.importers.openapi_security import secret_names
+from interlock.importers.openapi_servers import checked_server, fixed_server
+from interlock.importers.openapi_text import read_document
+
+FORMAT = "openapi-1"
+_HEAD = """\
+# A reviewed import of an OpenAPI document, written by `interlock import openapi` and kept by people: set
+# `allow: true` on what may be a tool, and say what it may do. What was read of an operation is pinned by its
+# digest: where the document says otherwise later on, it is no tool until this file is renewed and reviewed.
+"""
+_FIELDS: Mapping[str, Any] = {
+    "snapshot": str,
+    "file": str,
+    "source": dict[str, str],
+    "server": str,
+    "owner": str,
+    "secrets": dict[str, str],
+    "operations": dict[str, Any],
+    "not_tools": dict[str, str],
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A document as it was reviewed. `file` is where it lies, from the snapshot's folder; `source` says what it was.
+
+    `secrets` names a secret of the host's for each security scheme; `not_tools` are places that make no tool, and why.
+    """
+
+    server: str
+    owner: str
+    source: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    operations: Mapping[str, Decision] = field(default_factory=dict)
+    not_tools: Mapping[str, str] = field(default_factory=dict)
+    file: str = ""
+
+
+def take_snapshot(
+    document: OpenApi, *, owner: str, server: str = "", variables: Mapping[str, str] | None = None
+) -> Snapshot:
+    """A snapshot that allows nothing yet. Raises `SpecInvalid` where it is open to which server requests go."""
+    base = fixed_server(document, server, variables or {})
+    reading = Reader(document, base).all()
+    schemes = {name: None for each in reading.operations for name, _ in each.schemes}
+    authority = read_url(base).origin.authority
+    return Snapshot(
+        server=base,
+        owner=owner,
+        source={"digest": document.digest, "title": document.title, "openapi": document.version},
+        secrets=secret_names(schemes, authority=authority),
+        operations={each.key: _fresh(each, reading) for each in reading.operations},
+        not_tools={each.key or each.pointer: f"{each.reason} (#{each.pointer})" for each in reading.unmade},
+    )
+
+
+def renewed(fresh: Snapshot, before: Snapshot, *, accept: bool = False) -> Snapshot:
+    """The fresh snapshot with what was decided before. What has changed is closed again, unless all is accepted."""
+    kept = {key: _kept(each, before.operations.get(key), accept=accept) for key, each in fresh.operations.items()}
+    taken = {each.name.lower() for key, each in kept.items() if key in before.operations}
+    for key, each in kept.items():
+        if key not in before.operations and each.name.lower() in taken:
+            kept[key] = replace(each, name=f"{each.name}_{each.digest[:6]}")
+    secrets = {**fresh.secrets, **{name: each for name, each in before.secrets.items() if name in fresh.secrets}}
+    return replace(fresh, operations=kept, secrets=secrets, file=before.file)
+
+
+def read_snapshot(data: bytes) -> Snapshot:
+    """The snapshot that a file holds. Raises `SpecInvalid` with the place."""
+    given = read_document(data)
+    if not isinstance(given, dict) or given.get("snapshot") != FORMAT:
+        raise SpecInvalid(f"it is no snapshot of an OpenAPI document (snapshot: {FORMAT})")
+    check_keys(given, _FIELDS, path="the snapshot")
+    found = {name: typed(given[name], hint, path=name) for name, hint in _FIELDS.items() if name in given}
+    for needed in ("server", "owner", "operations"):
+        if needed not in found:
+            raise SpecInvalid(f"the snapshot: {needed} is missing")
+    operations = {key: read_decision(each, path=f"operations[{key}]") for key, each in found["operations"].items()}
+    names = Counter(each.name.lower() for each in operations.values() if each.allow)
+    twice = sorted(name for name, count in names.items() if count > 1)
+    if twice:
+        raise SpecInvalid(f"two operations that are allowed have the name {twice[0]}")
+    others = {name: each for name, each in found.items() if name not in ("snapshot", "operations", "server")}
+    return Snapshot(**others, operations=operations, server=checked_server(found["server"]))
+
+
+def write_snapshot(snapshot: Snapshot) -> str:
+    """The file: YAML for people."""
+    document: dict[str, Json] = {
+        "snapshot": FORMAT,
+        "file": snapshot.file,
+        "source": dict[str, Json](snapshot.source),
+        "server": snapshot.server,
+        "owner": snapshot.owner,
+        "secrets": dict[str, Json](snapshot.secrets),
+        "operations": {key: _written(each) for key, each in snapshot.operations.items()},
+        "not_tools": dict[str, Json](snapshot.not_tools),
+    }
+    # Written and read once more: equal parts that are one object would be written as aliases, which are not read.
+    plain = json.loads(json.dumps(document))
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    return _HEAD + yaml.dump(plain, Dumper=dumper, sort_keys=False, allow_unicode=True, width=120)
+
+
+def _written(decision: Decision) -> Json:
+    """What was decided, what is not said by default left out."""
+    options = {name: spec_to_json(each) for name, each in decision.options.items() if name != "resource"}
+    if "resource" in decision.options:
+        kind, place = decision.options["resource"]
+        options["resource"] = {"type": kind, "id": place}
+    said: dict[str, Json] = {
+        "hide": [*decision.hide],
+        "fix": dict(decision.fix),
+        "narrow": {name: dict(each) for name, each in decision.narrow.items()},
+        "nothing_happened": [*decision.nothing_happened],
+    }
+    return {
+        "allow": decision.allow,
+        "name": decision.name,
+        "effect": decision.effect.value,
+        **({"version": decision.version} if decision.version != "1" else {}),
+        **{name: each for name, each in said.items() if each},
+        **options,
+        "digest": decision.digest,
+        "read": dict[str, Json](decision.read),
+    }
+
+
+def _fresh(read: Read, reading: Reading) -> Decision:
+    notes = {"remarks": "; ".join(read.notes)} if read.notes else {}
+    return Decision(
+        name=reading.names[read.key], effect=read.options["effect"], digest=read.digest, read={**read.shown, **notes}
+    )
+
+
+def _kept(fresh: Decision, before: Decision | None, *, accept: bool) -> Decision:
+    if before is None:
+        return fresh
+    if before.digest == fresh.digest:
+        return replace(before, read=fresh.read)
+    version = (
+        str(int(before.version) + 1) if before.version.isascii() and before.version.isdecimal() else before.version
+    )
+    return replace(before, allow=before.allow and accept, digest=fresh.digest, read=fresh.read, version=version)
