@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Final, Unpack
 
-from interlock.core.call import Principal, storable
+from interlock.core.call import Principal, PrincipalKind, storable
 from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, SettingsInvalid
 from interlock.core.journal import EventKind
@@ -18,7 +18,7 @@ from interlock.core.refusals import Code
 from interlock.loop.begin import Beginning, RunOptions
 from interlock.loop.bells import Bells
 from interlock.loop.engine import Engine
-from interlock.loop.entries import Begun, Body, Entry, Observed, Said, Wish, Wished, entries_after, written
+from interlock.loop.entries import Begun, Body, Entry, Observed, Said, Wish, Wished, entries_after, read, written
 from interlock.loop.events import RunEvent, event_of
 from interlock.loop.reach import Reach
 from interlock.loop.replay import Against, Redecided, Replay
@@ -94,7 +94,8 @@ class Run:
 class RunDesk:
     """What people do with runs. Every method acts within the tenant of `by`.
 
-    A run is seen and moved by whom it is for; by operators too, and seen by auditors.
+    A run is seen and moved by whom it is for; by operators too, and seen by auditors. Who acts for another sees and
+    moves those alone that they started themselves.
     """
 
     def __init__(self, reach: Reach, engine: Engine, *, bells: Bells, looker: Looker) -> None:
@@ -129,7 +130,7 @@ class RunDesk:
     async def head(self, run_id: str, *, by: Principal) -> StoredRun:
         """Where a run stands, and whether a process that is at work has it. Raises `RunUnknown`."""
         found = await self._reach.world.run_reads.run(by.tenant, run_id)
-        if found is None or not _sees(found, by):
+        if found is None or not await self._sees(found, by):
             raise RunUnknown(f"there is no run {run_id!r}; list those that are there")
         return found
 
@@ -154,7 +155,7 @@ class RunDesk:
 
         Of a call that was observed again, as after an approval, both are there. Raises `RunUnknown`.
         """
-        if (await self.head(run_id, by=by)).principal != by.on_behalf_of:
+        if not await self._is_own(await self.head(run_id, by=by), by):
             raise RunUnknown(f"there is no run {run_id!r} that is for {by.on_behalf_of}")
         return await self._observed(by.tenant, run_id)
 
@@ -165,9 +166,10 @@ class RunDesk:
     async def list(self, *, by: Principal, query: RunQuery | None = None) -> tuple[StoredRun, ...]:
         """The runs that `by` may see, newest first."""
         wanted = replace(query or RunQuery(by.tenant), tenant=by.tenant)
-        if by.groups.isdisjoint(AUDITORS):
-            wanted = replace(wanted, principal=by.on_behalf_of)
-        return await self._reach.world.run_reads.runs(wanted)
+        if not by.groups.isdisjoint(AUDITORS):
+            return await self._reach.world.run_reads.runs(wanted)
+        found = await self._reach.world.run_reads.runs(replace(wanted, principal=by.on_behalf_of))
+        return tuple([each for each in found if await self._is_own(each, by)])
 
     async def replay(
         self,
@@ -277,11 +279,24 @@ class RunDesk:
     async def _movable(self, run_id: str, by: Principal) -> StoredRun | Deny:
         """The run, where this principal may move it; else why not."""
         found = await self._reach.world.run_reads.run(by.tenant, run_id)
-        if found is None or not _sees(found, by):
+        if found is None or not await self._sees(found, by):
             return MISSING
-        if found.principal != by.on_behalf_of and by.groups.isdisjoint(OPERATORS):
+        if by.groups.isdisjoint(OPERATORS) and not await self._is_own(found, by):
             return Deny(Code.PERMISSION_DENIED, f"It is not for {by.id}; moving it takes the group operator.")
         return found
+
+    async def _sees(self, found: StoredRun, by: Principal) -> bool:
+        return not by.groups.isdisjoint(AUDITORS) or await self._is_own(found, by)
+
+    async def _is_own(self, found: StoredRun, by: Principal) -> bool:
+        """Whether a run is somebody's: whom it is for; of who acts for them, only what they started themselves."""
+        if found.principal != by.on_behalf_of:
+            return False
+        if by.kind is not PrincipalKind.AGENT and not by.acts_for_another:
+            return True
+        first = await self._reach.world.run_reads.run_entries(found.tenant, found.id, limit=1)
+        begun = [read(each).body for each in first]
+        return any(isinstance(each, Begun) and each.principal.id == by.id for each in begun)
 
     def _refuse_idle(self) -> None:
         if not self._engine.is_driving:
@@ -289,10 +304,6 @@ class RunDesk:
 
     def _entries(self, tenant: str, run_id: str, *, after: int) -> AsyncIterator[Entry]:
         return entries_after(self._reach.world.run_reads, tenant, run_id, after=after)
-
-
-def _sees(found: StoredRun, by: Principal) -> bool:
-    return found.principal == by.on_behalf_of or not by.groups.isdisjoint(AUDITORS)
 
 
 def _is_same(there: Begun, wanted: Begun) -> bool:

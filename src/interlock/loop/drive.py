@@ -42,7 +42,8 @@ EXPIRY_LATE_S = 0.01
 TURN_S = 0.005
 """For how long a run goes on without letting others in this process have a turn."""
 
-TRIES = 16
+TRIES = 256
+"""How often a step is written anew because something was said meanwhile: what was paid for is not given up for talk."""
 
 _RESTED = {Wish.PAUSE: Cause.PAUSED, Wish.HAND_OVER: Cause.HANDED_OVER}
 _BACK = {State.PAUSED: Wish.RESUME, State.WAITING_HUMAN: Wish.HAND_BACK}

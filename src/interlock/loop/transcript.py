@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from interlock.core.fence import fence
 from interlock.core.observation import Status
 from interlock.core.render import for_model
 from interlock.loop.entries import Begun, HandedOff, Observed, Said
@@ -52,9 +53,17 @@ def _opening(view: RunView) -> list[Message]:
     handed = next((each for each in reversed(view.history) if isinstance(each, HandedOff)), None)
     task = view.begun.task
     if handed is not None:
-        task = f"{task}\n\nThis was handed to you with these words:\n{handed.message}"
+        words = fence(handed.message, nonce=_nonce(view), origin="the agent before you", trust="untrusted")
+        task = f"{task}\n\nThis was handed to you with these words:\n{words}"
     said: list[Message] = [{"role": "system", "content": system}] if system else []
     return [*said, _said(task), *(_said(each.text) for each in _unheard(view))]
+
+
+def _nonce(view: RunView) -> str:
+    """What came with the results of the turn that handed the task over: not known to who wrote the words."""
+    before = view.history[: view.conversation_at]
+    handing = next(each for each in reversed(before) if isinstance(each, Round))
+    return next(each.nonce for each in handing.observed.values())
 
 
 def _unheard(view: RunView) -> list[Said]:

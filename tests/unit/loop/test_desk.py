@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock import Principal
+from interlock import Principal, Wish
 from interlock.core.errors import SettingsInvalid
 from interlock.loop.desk import RunExists, RunUnknown
 from interlock.loop.machine import State
@@ -70,3 +70,18 @@ async def test_half_a_character_in_what_people_say_is_mended(gate_path: str) -> 
     async with opened(gate_path, ScriptedModel(["done"]), Shelf().tools) as gate:
         run = await start(gate, task="Do \ud800 it\x00.")
         assert (await run.result()).state is State.COMPLETE
+
+
+@pytest.mark.requirement("AUD-4", "LOOP-10")
+async def test_who_acts_for_somebody_sees_and_moves_only_what_they_started_themselves(gate_path: str) -> None:
+    async with opened(gate_path, ScriptedModel(["done"] * 2), Shelf().tools) as gate:
+        await (await start(gate, by=ALICE, run_id="hers")).result()
+        await (await start(gate, by=BOT, run_id="its")).result()
+        assert [each.id for each in await gate.runs.list(by=BOT)] == ["its"]
+        assert (await gate.runs.get("its", by=ALICE)).id == "its"
+        assert await gate.runs.observations("its", by=BOT) == ()
+        for look in (gate.runs.get, gate.runs.observations, gate.runs.lineage, gate.runs.replay):
+            with pytest.raises(RunUnknown):
+                await look("hers", by=BOT)
+        assert await gate.runs.say("hers", "hello", by=BOT) is not None
+        assert "no such run" in str(await gate.runs.wish("hers", Wish.CANCEL, by=BOT))

@@ -56,9 +56,11 @@ def test_an_agent_that_was_handed_the_task_begins_with_it_and_the_words_it_was_h
     journal.responds(READ)
     journal.observes(seen(), Cause.OBSERVED, Cause.ALL_OBSERVED)
     journal.write(HandedOff("b", "go on"), Cause.RETURNED)
-    said = ["Be better.", "Do it.\n\nThis was handed to you with these words:\ngo on"]
-    assert [each["content"] for each in transcript.messages()] == said
-    assert [each["content"] for each in Transcript(journal.view, openai_chat).messages()] == said
+    instructions, task = [str(each["content"]) for each in transcript.messages()]
+    assert instructions == "Be better."
+    assert task.startswith("Do it.\n\nThis was handed to you with these words:\n<untrusted ")
+    assert "\ngo on\n</untrusted " in task
+    assert Transcript(journal.view, openai_chat).messages() == transcript.messages()
 
 
 def test_one_that_was_made_before_and_one_that_is_made_later_say_the_same() -> None:
