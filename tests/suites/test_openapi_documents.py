@@ -110,6 +110,7 @@ def big(count: int) -> bytes:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_thousands_of_operations_are_imported_in_seconds_and_a_few_of_them_loaded_at_once() -> None:
     began = process_time()
     found = read_openapi(big(2_000))
@@ -123,6 +124,7 @@ def test_thousands_of_operations_are_imported_in_seconds_and_a_few_of_them_loade
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_the_largest_published_document_is_accounted_for() -> None:
     default = ROOT / "tests/node/node_modules/@octokit/openapi/generated/api.github.com.json"
     path = Path(os.environ.get("INTERLOCK_OCTOKIT_OPENAPI") or default)

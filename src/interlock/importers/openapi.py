@@ -75,7 +75,10 @@ def load_openapi(snapshot: Snapshot, document: OpenApi) -> Loaded:
 
 
 def load_snapshot(path: Path) -> Loaded:
-    """The same for a snapshot's file and the document that it names. Raises `SpecInvalid` or `OSError`."""
+    """The same for a snapshot's file and the document that it names. Raises `SpecInvalid` or `OSError` for the first.
+
+    Where the document cannot be read nothing of it is a tool.
+    """
     try:
         snapshot = read_snapshot(path.read_bytes())
     except SpecInvalid as fault:
@@ -85,8 +88,10 @@ def load_snapshot(path: Path) -> Loaded:
     place = path.parent / snapshot.file
     try:
         return load_openapi(snapshot, read_openapi(place.read_bytes()))
-    except SpecInvalid as fault:
-        raise SpecInvalid(f"{place.name}: {fault}") from fault
+    except (SpecInvalid, OSError) as fault:
+        reason = f"{snapshot.file} cannot be read: {fault.strerror if isinstance(fault, OSError) else fault}"
+    allowed = {key: each for key, each in snapshot.operations.items() if each.allow}
+    return Loaded((), tuple(Refused(key, each.name, reason) for key, each in allowed.items()))
 
 
 def _loaded(key: str, snapshot: Snapshot, *, document: OpenApi, reader: Reader) -> HttpTool | Refused:

@@ -9,8 +9,9 @@ from typing import Any
 from interlock.core.canonical import Json, canonical, sha256_hex
 from interlock.core.effect import Effect
 from interlock.core.errors import SchemaInvalid, SpecInvalid
-from interlock.core.http_template import BodyKind, Credential
+from interlock.core.http_template import BodyKind, Credential, read_url
 from interlock.core.schema import compile_schema
+from interlock.core.text import visible
 from interlock.core.tool import spec_to_json
 from interlock.declare.http import HttpTool
 from interlock.declare.http_options import HttpOptions
@@ -27,6 +28,7 @@ from interlock.importers.openapi_servers import refuse_other_server
 TITLE_MAX = 120
 DESCRIPTION_MAX = 800
 OUTPUT_BYTES_MAX = 65_536
+PATH_CHARS_MAX = 2_000
 _SHOWN_MAX = 1_200
 _EFFECTS = {"get": Effect.READ, "head": Effect.READ, "delete": Effect.DESTRUCTIVE}
 _EXTENSION = ("effect", "key", "resource", "risk", "tool")
@@ -123,6 +125,7 @@ class Reader:
         operation, extension = mapping(place.value), _extension(place)
         if not isinstance(place.value, dict):
             raise Unfit("it must be an object")
+        _check_path(place.path, self._server)
         if place.method in ("options", "trace"):
             raise Unfit(f"a tool sends no {place.method.upper()}")
         refuse_other_server(place, self._document, self._server)
@@ -239,6 +242,14 @@ def _unwritten(taken: Taken, replies: Replies) -> Object:
     return {"accept": replies.accept, "left out": [*taken.notes]}
 
 
+def _check_path(path: str, server: str) -> None:
+    """A path that did not begin with a slash could be read as more of the host's name. Raises `Unfit`."""
+    if not path.startswith("/") or len(path) > PATH_CHARS_MAX:
+        raise Unfit(f"a path begins with / and has at most {PATH_CHARS_MAX} characters")
+    if read_url(f"{server}{path}").origin != read_url(server).origin:
+        raise Unfit("its path leads to another server")
+
+
 def _extension(place: Place) -> dict[str, Any]:
     given = mapping(mapping(place.value).get("x-interlock"))
     unknown = given.keys() - set(_EXTENSION)
@@ -247,6 +258,9 @@ def _extension(place: Place) -> dict[str, Any]:
     if given.get("tool", True) is not True:
         raise Unfit("x-interlock says that it is no tool", f"{place.pointer}/x-interlock")
     found: dict[str, Any] = {name: each for name, each in given.items() if name != "tool"}
+    resource = found.get("resource")
+    if isinstance(resource, dict):
+        found["resource"] = [resource.get("type"), resource.get("id")]
     try:
         return {**found, "effect": Effect(found["effect"])} if "effect" in found else found
     except ValueError:
@@ -280,6 +294,10 @@ def _callbacks(place: Place) -> Iterator[Unmade]:
 
 
 def _shown(value: Json) -> str:
+    return visible(_in_short(value))
+
+
+def _in_short(value: Json) -> str:
     if isinstance(value, str) and len(value) <= _SHOWN_MAX:
         return value
     mark = f"sha256:{sha256_hex(canonical(value))[:16]}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from interlock.core.canonical import Json
 from interlock.core.http_template import STYLES, Credential, CredentialPlace, Place, Style
-from interlock.declare.http_request import HttpParameter
+from interlock.declare.http_request import OURS, HttpParameter
 from interlock.importers.openapi_document import Object, OpenApi, Unfit, listed, mapping, words
 from interlock.importers.openapi_document import Place as Operation
 from interlock.importers.openapi_names import argument_names
@@ -16,6 +16,9 @@ from interlock.importers.openapi_schema import WORDS_MAX, Schemas
 PARAMETERS_MAX = 256
 _NOT_THEIRS = ("accept", "content-type", "authorization")
 """Headers that the specification says are no parameters."""
+
+_SENT = ("content-length", "host", "idempotency-key", "interlock-fence", "traceparent", "user-agent")
+"""Headers that are sent in any case, where they are of use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,8 @@ def read_parameters(operation: Operation, document: OpenApi, schemas: Schemas) -
         name = given.get("name")
         if not isinstance(name, str) or not name:
             raise Unfit("a parameter needs a name", pointer)
-        if given.get("in") == "header" and name.lower() in _NOT_THEIRS:
-            notes.append(f"the header {name} is no parameter: it is left out")
+        if given.get("in") == "header" and _is_ours(name, given, pointer):
+            notes.append(f"the header {name} is not the caller's: it is left out")
             continue
         found.append(_parameter(given, pointer, schemas))
     if len(found) > PARAMETERS_MAX:
@@ -68,6 +71,16 @@ def written(style: Json, explode: Json, *, place: Place, pointer: str) -> tuple[
     if found in (Style.SPACE, Style.PIPE) and exploded:
         return Style.FORM, True  # exploded, the three are written alike
     return found, exploded
+
+
+def _is_ours(name: str, given: Object, pointer: str) -> bool:
+    """Whether a header is not for a caller to set. Raises `Unfit` where it must be sent all the same."""
+    header = name.lower()
+    if header in _NOT_THEIRS or header in _SENT:
+        return True
+    if header in OURS and given.get("required") is True:
+        raise Unfit(f"{name} is no header that a tool may set", pointer)
+    return header in OURS
 
 
 def _is_place_of(parameter: HttpParameter, credential: Credential) -> bool:

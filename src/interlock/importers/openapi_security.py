@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from interlock.core.canonical import Json
 from interlock.core.http_template import Credential, CredentialPlace
+from interlock.core.text import clean
 from interlock.importers.openapi_document import Object, OpenApi, Unfit, listed, mapping
 from interlock.importers.openapi_document import Place as Operation
 
@@ -56,6 +57,8 @@ def _header(credential: Credential) -> tuple[str, str]:
 
 def _credential(name: str, document: OpenApi) -> Credential:
     schemes = mapping(mapping(document.root.get("components")).get("securitySchemes"))
+    if clean(name).removed:
+        raise Unfit("the name of a security scheme holds characters that nobody sees")
     if name not in schemes:
         raise Unfit(f"the security scheme {name} is not declared")
     scheme, _ = document.follow(schemes[name], f"/components/securitySchemes/{name}")

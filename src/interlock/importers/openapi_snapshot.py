@@ -13,16 +13,18 @@ import yaml
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
 from interlock.core.http_template import read_url
+from interlock.core.text import visible
 from interlock.core.tool import spec_to_json
 from interlock.declare.typed_values import check_keys, typed
 from interlock.importers.openapi_decisions import Decision, read_decision
 from interlock.importers.openapi_document import OpenApi
-from interlock.importers.openapi_operations import Read, Reader, Reading
+from interlock.importers.openapi_operations import Read, Reader, Reading, Unmade
 from interlock.importers.openapi_security import secret_names
 from interlock.importers.openapi_servers import checked_server, fixed_server
 from interlock.importers.openapi_text import read_document
 
 FORMAT = "openapi-1"
+_SHOWN_MAX = 500
 _HEAD = """\
 # A reviewed import of an OpenAPI document, written by `interlock import openapi` and kept by people: set
 # `allow: true` on what may be a tool, and say what it may do. What was read of an operation is pinned by its
@@ -70,7 +72,7 @@ def take_snapshot(
         source={"digest": document.digest, "title": document.title, "openapi": document.version},
         secrets=secret_names(schemes, authority=authority),
         operations={each.key: _fresh(each, reading) for each in reading.operations},
-        not_tools={each.key or each.pointer: f"{each.reason} (#{each.pointer})" for each in reading.unmade},
+        not_tools=dict(map(_not_a_tool, reading.unmade)),
     )
 
 
@@ -151,6 +153,11 @@ def _fresh(read: Read, reading: Reading) -> Decision:
     return Decision(
         name=reading.names[read.key], effect=read.options["effect"], digest=read.digest, read={**read.shown, **notes}
     )
+
+
+def _not_a_tool(found: Unmade) -> tuple[str, str]:
+    """Its place and why, both as a person can see them."""
+    return visible(found.key or found.pointer)[:_SHOWN_MAX], visible(f"{found.reason} (#{found.pointer[:_SHOWN_MAX]})")
 
 
 def _kept(fresh: Decision, before: Decision | None, *, accept: bool) -> Decision:

@@ -178,3 +178,21 @@ def test_a_body_is_written_by_its_kind() -> None:
     assert (request.body, request.headers) == (b'{"text":"hi"}', (("Content-Type", "application/json"),))
     assert built(template(note, body=BodyKind.FORM), note="h&i").body == b"text=h%26i"
     assert why(template(note, body=BodyKind.FORM), note=[["x"]]).argument == "note"
+
+
+@pytest.mark.requirement("EXEC-6")
+@pytest.mark.parametrize(("values", "body"), [({}, b""), ({"doc": None}, b"null"), ({"doc": {}}, b"{}")])
+def test_a_body_that_is_one_argument_is_left_out_with_it_and_null_is_a_value(
+    values: dict[str, Json], body: bytes
+) -> None:
+    slot = Slot("doc", Place.BODY, "", Style.FORM, media_type="application/merge-patch+json")
+    found = built(template(slot, body=BodyKind.JSON), **values)
+    kind = (("Content-Type", "application/merge-patch+json"),) if body else ()
+    assert (found.body, found.headers) == (body, kind)
+
+
+@pytest.mark.requirement("EXEC-6")
+def test_a_member_that_is_null_is_sent_and_one_that_is_not_there_is_not() -> None:
+    slots = (Slot("a", Place.BODY, "a", Style.FORM), Slot("b", Place.BODY, "b", Style.FORM))
+    assert built(template(*slots, body=BodyKind.JSON), a=None).body == b'{"a":null}'
+    assert built(template(*slots, body=BodyKind.JSON)).body == b"{}"

@@ -27,10 +27,11 @@ def test_what_is_not_proved_a_read_is_an_effect(method: str, effect: Effect) -> 
 
 
 def test_the_extension_says_what_the_method_does_not() -> None:
-    given = {"effect": "read", "key": ["q"], "risk": "high", "resource": ["Pet", "q"]}
+    given = {"effect": "read", "key": ["q"], "risk": "high", "resource": {"type": "Pet", "id": "q"}}
     parameters = [parameter("q", "query", {"type": "string"})]
     found = read(document({"/x": {"post": {"responses": {}, "parameters": parameters, "x-interlock": given}}}))
     assert (found.options["effect"], found.options["key"]) == (Effect.READ, ["q"])
+    assert found.options["resource"] == ["Pet", "q"]
     assert {name for name in found.facts if name.startswith("x-")} == {
         f"x-interlock {name}" for name in ("key", "risk", "resource")
     }

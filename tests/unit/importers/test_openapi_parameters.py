@@ -49,11 +49,11 @@ def test_those_of_an_operation_take_the_place_of_those_of_its_path() -> None:
     ]
 
 
-def test_headers_that_are_no_parameters_are_left_out_and_said() -> None:
-    given = [parameter(name, "header", STRING) for name in ("Authorization", "Accept", "Content-Type", "X-Trace")]
-    found = read(operation(parameters=given))
+def test_headers_that_are_no_callers_are_left_out_and_said() -> None:
+    names = ("Authorization", "Accept", "Content-Type", "Idempotency-Key", "Connection", "User-Agent", "X-Trace")
+    found = read(operation(parameters=[parameter(name, "header", STRING) for name in names]))
     assert [each.wire_name for each in found.parameters] == ["X-Trace"]
-    assert len(found.notes) == 3
+    assert len(found.notes) == 6
 
 
 def test_a_parameter_with_a_media_type_is_sent_as_json() -> None:
@@ -69,7 +69,7 @@ def test_a_parameter_with_a_media_type_is_sent_as_json() -> None:
         ({"name": "a", "in": "querystring", "content": {}}, "querystring"),
         ({"name": "a", "in": "query", "content": {"text/csv": {}}}, "text/csv"),
         ({"name": "", "in": "query", "schema": {}}, "needs a name"),
-        ({"name": "Host", "in": "header", "schema": {}}, "no header"),
+        ({"name": "Cookie", "in": "header", "schema": {}, "required": True}, "no header"),
         ({"name": "id", "in": "path", "schema": {}}, "must stand once in the path"),
         ([], "must be an object"),
     ],

@@ -118,6 +118,19 @@ def test_two_definitions_of_one_name_stay_two() -> None:
     assert [*schemas.definitions(read_as).values()] == [{"type": "string"}]
 
 
+def test_the_size_of_all_that_a_schema_refers_to_is_bounded() -> None:
+    found = document(
+        components={
+            "schemas": {"A": {"description": "a" * 400, "allOf": [{"$ref": "#/components/schemas/B"}]}, "B": {}}
+        }
+    )
+    schemas = Schemas(found, Way.SENT)
+    schema = schemas.read({"$ref": "#/components/schemas/A"}, POINTER)
+    assert schemas.definitions(schema).keys() == {"A", "B"}
+    with pytest.raises(Unfit, match="larger than 400 bytes"):
+        schemas.definitions(schema, bytes_max=400)
+
+
 def test_depth_is_bounded() -> None:
     schema: Any = {}
     for _ in range(100):

@@ -45,6 +45,12 @@ def test_the_first_way_that_can_be_sent_is_taken(security: Any, wanted: list[str
     assert [name for name, _ in read(secured(security)).schemes] == wanted
 
 
+def test_a_scheme_whose_name_nobody_can_read_is_listed() -> None:
+    get = {"get": {"responses": {}, "security": [{"to\u200bken": []}]}}
+    schemes = {"to\u200bken": SCHEMES["token"]}
+    assert "nobody sees" in unmade(document({"/x": get}, components={"securitySchemes": schemes})).reason
+
+
 @pytest.mark.parametrize("scheme", ["tls", "digest", "nameless", "undeclared"])
 def test_a_way_that_cannot_be_sent_is_listed(scheme: str) -> None:
     assert scheme in unmade(secured([{scheme: []}])).reason

@@ -62,5 +62,11 @@ def test_an_operation_with_a_server_of_its_own_is_listed() -> None:
     assert all("uploads.example.com" in each.reason for each in reading.unmade)
 
 
+@pytest.mark.parametrize("path", [".evil.test/x", "@evil.test/x", ":8080/x", "evil", "", "/x/../y", "/x#y", "/x\\y"])
+def test_a_path_leads_to_no_other_server(path: str) -> None:
+    document_ = document({path: {"get": {"responses": {}}}}, security=[{}])
+    assert [each.key for each in Reader(document_, "https://api.example.com").all().unmade] == [f"GET {path}"]
+
+
 def test_a_base_ends_without_a_slash() -> None:
     assert checked_server("https://X.example.com:443/a/") == "https://x.example.com/a"

@@ -39,6 +39,14 @@ def test_what_is_written_is_read_as_it_was() -> None:
     assert read_snapshot(write_snapshot(snapshot).encode()) == snapshot
 
 
+def test_what_a_person_reviews_hides_nothing() -> None:
+    hidden = [parameter("q\u202e", "query", {"type": "string"})]
+    paths = {"/x\u202ey": {"get": {"responses": {}}}, "/q": {"get": {"responses": {}, "parameters": hidden}}}
+    text = write_snapshot(taken(document(paths)))
+    assert "\u202e" not in text
+    assert "U+202E" in text
+
+
 def test_a_snapshot_says_what_it_cannot_use() -> None:
     text = write_snapshot(taken(document(PATHS)))
     twice = text.replace("allow: false", "allow: true").replace("name: same", "name: get_a")
