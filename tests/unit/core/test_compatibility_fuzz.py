@@ -40,7 +40,7 @@ def test_many_edits_are_judged_rightly() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_what_is_called_compatible_holds_against_ten_thousand_samples_each() -> None:
-    check(Fuzz(range(20_000, 20_040), samples=10_000))
+    check(Fuzz(range(20_000, 20_016), samples=10_000))
 
 
 class Fuzz:

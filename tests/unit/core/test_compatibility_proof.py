@@ -19,7 +19,7 @@ def test_a_recursive_schema_is_proved_by_what_is_proved_of_its_parts() -> None:
 
 
 def test_a_schema_that_leads_back_to_itself_at_once_proves_nothing() -> None:
-    loop: dict[str, Json] = {"$ref": "#/$defs/a", "$defs": {"a": {"allOf": [{"$ref": "#/$defs/a"}], "minLength": 2}}}
+    loop: dict[str, Json] = {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, NUMBER]}}}
     assert doubts({"type": "string"}, loop) != []
 
 
