@@ -31,7 +31,7 @@ from tests.http_upstream import (
 )
 
 PLANTED = "sk-planted/0123456789abcdef"
-BRIEF = Patience(connect_s=1.0, first_byte_s=0.2, between_bytes_s=0.2, total_s=5.0)
+BRIEF = Patience(connect_s=2.0, first_byte_s=1.0, between_bytes_s=1.0, total_s=5.0)
 WHOLE = json.dumps(
     {"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello."}, "finish_reason": "stop"}]}
 ).encode()
@@ -98,8 +98,8 @@ async def test_a_streamed_answer_comes_as_a_turn_that_can_be_read_again() -> Non
         (wrong_length, "connection"),
         (garbage, "does not speak HTTP"),
         (endless_head, "HTTP"),
-        (silence, "did not begin to answer within 0.2 s"),
-        (slow_head, "did not begin to answer within 0.2 s"),
+        (silence, "did not begin to answer within 1 s"),
+        (slow_head, "did not begin to answer within 1 s"),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -130,7 +130,7 @@ async def test_a_drip_is_ended_by_the_total() -> None:
 async def test_a_stream_that_stalls_is_ended_by_the_silence() -> None:
     reply = await asked(hold_open, stream=True)
     assert (reply.turn.ended, reply.turn.text) == (Ended.DROPPED, "Hello.")
-    assert (reply.turn.reason, reply.may_repeat) == ("The server sent nothing more for 0.2 s.", True)
+    assert (reply.turn.reason, reply.may_repeat) == ("The server sent nothing more for 1 s.", True)
 
 
 @pytest.mark.parametrize("behave", [streaming(PIECE), streaming(PIECE[:30]), streaming(), cut_by_reset])
@@ -256,7 +256,7 @@ async def test_the_environment_s_proxy_is_asked_for_others(monkeypatch: pytest.M
         monkeypatch.delenv(name, raising=False)
     async with upstream(status(200, body=WHOLE)) as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.origin)
-        model = OpenAIChat("m", base_url="http://model.invalid/v1", patience=BRIEF)
+        model = OpenAIChat("m", base_url="http://model.invalid/v1", patience=Patience(total_s=30.0))
         assert (await model.ask({})).turn.text == "Hello."
         await model.close()
     assert proxy.received[0].target == "http://model.invalid/v1/chat/completions"
