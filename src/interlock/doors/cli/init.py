@@ -30,9 +30,13 @@ id = {operator}
 tenant = "default"
 groups = ["operator", "auditor", "notes"]
 
-# Others whom it may act as, with --as: who asks for something may not approve it.
+# Others whom it may act as, with --as: who asks for something, or edits it, may not approve it.
 [[people]]
 id = "second"
+groups = ["approver"]
+
+[[people]]
+id = "third"
 groups = ["approver"]
 
 # At most so much: of calls, tokens, cost_micros and more, for a run, principal, tool, tenant and more.
