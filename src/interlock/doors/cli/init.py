@@ -60,7 +60,7 @@ from interlock import Arg, tool
 
 NOTES = Path(__file__).parent / "notes"
 
-Title = Annotated[str, Arg(pattern="^[a-z]{1,40}$", max_length=40, description="One word of small letters.")]
+Title = Annotated[str, Arg(pattern="^[a-z0-9]{1,40}$", max_length=40, description="Small letters and digits.")]
 Text = Annotated[str, Arg(max_length=10_000, description="What the note says.")]
 
 
