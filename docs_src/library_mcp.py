@@ -65,6 +65,14 @@ def server_on(shelf: Path) -> McpServer:
     )
 
 
+async def read_order_at(server: McpServer, secrets: Mapping[str, str]) -> McpTool:
+    """A tool with the schemas that the server lists; what it is for and does, we say."""
+    listed = {each.name: each for each in await mcp_listing(server, secrets=secrets)}
+    return mcp_tool(
+        name="read_order", description="Read an order.", effect="read", server=server, listed=listed["read_order"]
+    )
+
+
 def place_order_at(server: McpServer) -> McpTool:
     """The tool, in words of our own."""
     return mcp_tool(
@@ -94,17 +102,19 @@ def place_order_at(server: McpServer) -> McpTool:
 async def run(shelf: Path) -> None:
     """What a person sees who declares it, and what a model would do."""
     server = server_on(shelf)
-    listed = await mcp_listing(server, secrets={"orders_token": "token-of-acme"})
-    assert [each.name for each in listed] == ["place_order", "read_order"]
+    read_order = await read_order_at(server, {"orders_token": "token-of-acme"})
 
     alice = Principal("acme", "alice")
     order = ToolCall("c1", "place_order", {"order_id": "o1", "article": "chair"})
-    async with Gate.open(tools=[place_order_at(server)], policies=[POLICY], host=Host(secrets=Vault())) as gate:
+    tools = [read_order, place_order_at(server)]
+    async with Gate.open(tools=tools, policies=[POLICY], host=Host(secrets=Vault())) as gate:
         lost = await gate.call(order, principal=alice, task="furnish")
         assert lost.status is Status.UNKNOWN  # it may have been placed: it is not sent again
         await gate.recovery.recover()  # opening a gate does this too: it asks the look-up
         found = await gate.call(order, principal=alice, task="furnish")
         assert (found.status, found.replayed, found.data) == (Status.OK, True, {"article": "chair"})
+        seen = await gate.call(ToolCall("c2", "read_order", {"order_id": "o1"}), principal=alice)
+        assert seen.data == {"orders": [{"article": "chair"}]}
 
 
 if __name__ == "__main__":

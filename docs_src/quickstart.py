@@ -77,7 +77,7 @@ async def main() -> None:
 
             await gate.audit.checkpoint()  # sign where the log stands; closing the gate does it too
             log = await gate.audit.verify()
-            print(log.sentence)  # The log holds: 8 records in 1 chain, all signed by checkpoint 1.
+            print(log.sentence)  # The log holds: 9 records in 1 chain, all signed by checkpoint 1.
 
 
 if __name__ == "__main__":

@@ -48,6 +48,7 @@ from interlock import (
 
 DONE, FAILED, WAITS, INTERRUPTED = 0, 1, 4, 130
 LIMITS: Final = RunLimits(rounds=16, calls=24, repeats=3, waits_s=None)
+EARLIER: Final = "(earlier)"
 HAS_MCP: Final = importlib.util.find_spec("mcp") is not None
 
 
@@ -93,8 +94,8 @@ async def demonstrate(options: argparse.Namespace) -> int:
         store = home / "interlock.db"
         async with Gate.open(store, tools=tools, policies=HERE / "policies", settings=settings, host=host) as gate:
             desk.gate = gate
-            run = await started(gate, options, model=model, team=team)
-            report = await seen_through(gate, run, editor=_editor(options))
+            run, earlier = await started(gate, options, model=model, team=team)
+            report = await seen_through(gate, run, editor=_editor(options), earlier=earlier)
             return await ending(gate, report, Shelf(home / "reports", ALICE.tenant), options)
 
 
@@ -114,8 +115,10 @@ def chosen_model(options: argparse.Namespace) -> Iterator[tuple[Model, tuple[Age
             yield model, small_team(options.report)
 
 
-async def started(gate: Gate, options: argparse.Namespace, *, model: Model, team: tuple[Agent, ...]) -> Run:
-    """The run of this task: the one that there is, wherever an earlier start has left it."""
+async def started(gate: Gate, options: argparse.Namespace, *, model: Model, team: tuple[Agent, ...]) -> tuple[Run, int]:
+    """The run of this task, wherever an earlier start has left it, and the cursor up to which that one came."""
+    run_id = f"report-{options.report}-{model.name}"
+    known = [each for each in await gate.runs.list(by=ALICE) if each.id == run_id]
     run = await gate.runs.start(
         model=model,
         task=options.task if options.scripted or options.model else f'Report "{options.report}".',
@@ -124,18 +127,19 @@ async def started(gate: Gate, options: argparse.Namespace, *, model: Model, team
         agents=team,
         limits=LIMITS,
         task_id=f"report-{options.report}",
-        run_id=f"report-{options.report}-{model.name}",
+        run_id=run_id,
         check=Check("is_published", json.dumps({"report_id": options.report})),
     )
-    say("RUN", f"{run.id}: {team[0].name} begins, asking {model.name}")
+    goes_on = f"goes on from an earlier start; what happened then is marked {EARLIER}"
+    say("RUN", f"{run.id}: {goes_on if known else f'{team[0].name} begins, asking {model.name}'}")
     await gate.runs.go_on(run.id, by=ALICE)
-    return run
+    return run, known[0].version if known else 0
 
 
-async def seen_through(gate: Gate, run: Run, *, editor: Principal | None) -> RunReport:
+async def seen_through(gate: Gate, run: Run, *, editor: Principal | None, earlier: int) -> RunReport:
     """Tell what happens until the run is over, or waits for somebody who is not here."""
     async for event in run.events():
-        show(event)
+        show(event, mark=f"{EARLIER} " if event.cursor <= earlier else "")
         if event.state is not RunState.WAITING_APPROVAL:
             continue
         report = await run.report()  # what was decided before this start is told again, and waits no more
@@ -176,20 +180,20 @@ async def ending(gate: Gate, report: RunReport, shelf: Shelf, options: argparse.
     return DONE
 
 
-def show(event: RunEvent) -> None:
-    """What happened, in a line."""
+def show(event: RunEvent, *, mark: str) -> None:
+    """What happened, in a line, behind a mark."""
     data = event.data
     match event.kind:
         case "responded":
             calls = data["calls"]
             names = [str(each["name"]) for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
-            say("MODEL", f"{data['agent']}: {', '.join(names) or data['text'] or data['why'] or data['ended']}")
+            say("MODEL", f"{mark}{data['agent']}: {', '.join(names) or data['text'] or data['why'] or data['ended']}")
         case "observed":
-            say("OBSERVED", f"{data['tool']}: {data['status']} {data['code'] or ''} {data['says']}".rstrip())
+            say("OBSERVED", f"{mark}{data['tool']}: {data['status']} {data['code'] or ''} {data['says']}".rstrip())
         case "handed_off":
-            say("HANDED", f"to {data['agent']}: {data['message']}")
+            say("HANDED", f"{mark}to {data['agent']}: {data['message']}")
         case "faulted":
-            say("FAULT", str(data["why"]))
+            say("FAULT", f"{mark}{data['why']}")
         case _:
             pass
 

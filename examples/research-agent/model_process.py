@@ -20,19 +20,19 @@ CONTEXT_TOKENS: Final = 4096
 THREADS: Final = max(1, min(4, len(os.sched_getaffinity(0)) // 2))
 
 
-def serve(weights: str) -> xllamacpp.Server:
-    """The server, already answering, on a free port of the loopback address."""
+def serve(weights: str, port: int = 0) -> xllamacpp.Server:
+    """The server, already answering, on a port of the loopback address; 0: one that is free."""
     params = xllamacpp.CommonParams()
     params.model.path = weights
     params.n_ctx, params.n_parallel = CONTEXT_TOKENS, 1
-    params.hostnames, params.port = ["127.0.0.1"], 0
+    params.hostnames, params.port = ["127.0.0.1"], port
     params.cpuparams.n_threads = THREADS
     params.chat_template = CHAT_TEMPLATE.read_text(encoding="utf-8")
     return xllamacpp.Server(params)
 
 
 if __name__ == "__main__":
-    server = serve(sys.argv[1])
+    server = serve(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0)
     print(server.listening_address, flush=True)
     sys.stdin.buffer.read()
     os._exit(0)  # the server's threads know no other end

@@ -56,9 +56,9 @@ def weights() -> Path:
 
 
 @contextmanager
-def running_model(*, timeout_s: float = START_TIMEOUT_S) -> Iterator[RunningModel]:
-    """A model that is ready to answer, for as long as the block lasts."""
-    command = [sys.executable, str(HERE / "model_process.py"), str(weights())]
+def running_model(*, port: int = 0, timeout_s: float = START_TIMEOUT_S) -> Iterator[RunningModel]:
+    """A model that is ready to answer, for as long as the block lasts, on a port that is free or the one given."""
+    command = [sys.executable, str(HERE / "model_process.py"), str(weights()), str(port)]
     deadline = time.monotonic() + timeout_s
     process = subprocess.Popen(
         command,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,12 +74,12 @@ class Host:
     32-byte key: with it operations, results and payloads are encrypted at rest.
     """
 
-    models: tuple[Model, ...] = ()
+    models: Sequence[Model] = ()
     keys: Keys | None = None
     key_folder: Path | None = None
     signer: Signer | None = None
     facts: FactSource | None = None
-    fact_names: frozenset[str] = frozenset()
+    fact_names: Collection[str] = frozenset()
     principals: Principals | None = None
     secrets: Secrets | None = None
     seal: bytes | None = None
@@ -324,7 +324,7 @@ def wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, key
         secrets=host.secrets,
         provers=provers_of(store.address, master=keys.master, seal=host.seal),
     )
-    views = Views(store, environment=settings.environment, facts=host.fact_names)
+    views = Views(store, environment=settings.environment, facts=frozenset(host.fact_names))
     records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)
     return kind(world, settings, views=views, records=records, runners=runners, models=host.models)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import cast
@@ -75,11 +75,11 @@ class Settings:
     cache_bytes_max: int = 64 * 1024 * 1024
     look_ups: LookUpRule = field(default_factory=LookUpRule)
     closing_people: int = 1
-    egress_allow: tuple[str, ...] = ()
+    egress_allow: Sequence[str] = ()
     reap_every_s: float = 3.0
     runs_every_s: float = 1.0
     drives: Drives = Drives.DUE
-    secrets: tuple[str, ...] = ()
+    secrets: Sequence[str] = ()
     results_owner: str = ""
     hand_off_owner: str = ""
     tenant: str = "default"

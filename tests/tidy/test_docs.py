@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tidy.docs import broken_links, failing_examples, main, unproved_examples, untyped_examples
+from tests.tidy.docs import LINK, ROOT, broken_links, failing_examples, main, unproved_examples, untyped_examples
 
 
 @pytest.mark.parametrize(
@@ -32,6 +32,14 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, link: str, broken: b
     _write(tmp_path / "outside.md", "x")
     document = _write(root / "README.md", f"# Top of it\n{link}\n")
     assert bool(list(broken_links(document, root=root))) == broken
+
+
+def test_both_readmes_lead_to_the_same_places() -> None:
+    here, there = "README.md", "README.zh-CN.md"
+    linked = {
+        name: {each["target"] for each in LINK.finditer((ROOT / name).read_text("utf-8"))} for name in (here, there)
+    }
+    assert linked[here] - {there} == linked[there] - {here}
 
 
 def test_an_example_is_part_of_the_file_that_is_named_above_it(tmp_path: Path) -> None:

@@ -97,6 +97,16 @@ async def program(alice: Principal, bob: Principal) -> None:
         assert_type(gate.catalogue.get("save_draft").spec.version, str)
 
 
+async def lists(model: Model) -> None:
+    """What is kept as a tuple is given as a list too."""
+    host = Host(models=[model], fact_names={"balance"})
+    settings = Settings(
+        egress_allow=["10.0.0.0/8"], secrets=["hunter2"], limits=Limits([Limit(ScopeKind.RUN, Unit.CALLS, 30)])
+    )
+    async with Gate.open(settings=settings, host=host):
+        Agent("planner", tools=[], hand_offs=["writer"])
+
+
 async def runs(gate: Gate, model: Model, alice: Principal) -> None:
     writer = Agent("writer", "Write.", description="writes", tools=("save_draft",))
     limits = RunLimits(rounds=10, cost_micros=5_000, calls_per_tool={"save_draft": 1})

@@ -236,6 +236,11 @@ def test_without_an_editor_the_program_waits_and_a_later_start_publishes(tmp_pat
     ended = program(tmp_path, "--approve")
     assert (ended.returncode, ended.stderr) == (0, ""), ended.stdout
     assert "APPROVED    by bob\n" in ended.stdout
+    assert "(earlier)" not in waits.stdout
+    marked = [line for line in ended.stdout.splitlines() if " (earlier) " in line]
+    assert [line.replace(" (earlier) ", " ") for line in marked] == [
+        line for line in waits.stdout.splitlines() if line.startswith(("MODEL", "OBSERVED", "HANDED"))
+    ]
     again = program(tmp_path)
     assert again.returncode == 0
     assert (tmp_path / "reports" / "acme" / "published" / "publications.log").read_text() == f"{REPORT}\n"
@@ -262,7 +267,7 @@ def test_killed_at_any_instant_it_goes_on_and_publishes_once(tmp_path: Path, pla
     published = tmp_path / "reports" / "acme" / "published"
     assert (published / "publications.log").read_text() == f"{REPORT}\n"
     assert "| north | 45 |" in (published / f"{REPORT}.md").read_text()
-    assert ended.stdout.count("HANDED      to data") == 1
+    assert ended.stdout.count("HANDED      (earlier) to data") == 1
 
 
 @pytest.mark.model

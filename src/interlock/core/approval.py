@@ -39,6 +39,10 @@ class Requirement:
         return self.roles >= other.roles and self.quorum >= other.quorum and (self.distinct or not other.distinct)
 
 
+ASKED = "Who asked may not approve."
+EDITED = "Who edited it may not approve it."
+
+
 class ApprovalState(StrEnum):
     """Where an approval stands. GRANTED: decided, the grant not yet used. VOID: what it was bound to has changed."""
 
@@ -104,7 +108,7 @@ class Approval:
     """The question: one frozen operation, what it needs, and where it stands. Times in microseconds since 1970 UTC.
 
     `requesters` are who asked, on whose behalf, and who edited it: none of them may decide it where the requirement is
-    `distinct`.
+    `distinct`. `editors` are those of them who edited it.
     """
 
     id: str
@@ -124,6 +128,7 @@ class Approval:
     replaces: str | None = None
     expectation: str | None = None
     requesters: frozenset[str] = frozenset()
+    editors: frozenset[str] = frozenset()
 
     def is_expired(self, now_us: int) -> bool:
         """At the very instant of `expires_at_us` it is expired."""
@@ -133,7 +138,12 @@ class Approval:
         """The same, instead of an earlier one: whoever had a hand in that may not decide this."""
         if earlier is None:
             return self
-        return replace(self, replaces=earlier.id, requesters=self.requesters | earlier.requesters)
+        requesters, editors = self.requesters | earlier.requesters, self.editors | earlier.editors
+        return replace(self, replaces=earlier.id, requesters=requesters, editors=editors)
+
+    def edited_by(self, person: str) -> Approval:
+        """The same, with this person among those who had a hand in it."""
+        return replace(self, requesters=self.requesters | {person}, editors=self.editors | {person})
 
     def has_vote_of(self, person: str) -> bool:
         """Whether this person has decided it."""
@@ -173,7 +183,7 @@ def may_vote(approval: Approval, *, by: Principal, now_us: int) -> str | None:
     if approval.is_expired(now_us):
         return "The approval has expired."
     if approval.requirement.distinct and by.id in approval.requesters:
-        return "Who asked may not approve."
+        return EDITED if by.id in approval.editors else ASKED
     if approval.has_vote_of(by.id):
         return "You have decided already."
     if not _has_role(approval.requirement, by):

@@ -9,7 +9,7 @@ of one, which one addition adds at once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -138,7 +138,7 @@ class Limits:
     They may be given as any collection. Raises `SettingsInvalid` for what is no limit.
     """
 
-    limits: tuple[Limit, ...] = ()
+    limits: Sequence[Limit] = ()
 
     def __post_init__(self) -> None:
         given: object = self.limits

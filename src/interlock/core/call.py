@@ -74,6 +74,9 @@ class Origin:
 
 LIBRARY = Origin()
 
+RUNS_DOOR = "loop"
+"""The door that a run's calls come through."""
+
 
 @frozen
 class Caller:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
 
 from interlock.core.artifact import TEXT
 from interlock.core.canonical import Json, canonical, sha256_hex
@@ -34,12 +35,25 @@ class Said:
     result: Mapping[str, Json]
 
 
+class Unheard(StrEnum):
+    """Why a server that refused a call cannot have called its tool."""
+
+    NO_TOOL = "no_tool"
+    OTHER_ARGUMENTS = "other_arguments"
+
+
+_UNHEARD = {
+    Unheard.NO_TOOL: "the server lists no such tool ({tool})",
+    Unheard.OTHER_ARGUMENTS: "the server takes other arguments by now",
+}
+
+
 @frozen
 class Refused:
-    """An error of the protocol, by its code. `is_unheard`: the server knows no such tool, or no such arguments."""
+    """An error of the protocol, by its code, and why no tool can have been called, where the server's list says so."""
 
     code: int
-    is_unheard: bool = False
+    unheard: Unheard | None = None
 
 
 Answer = Said | Refused
@@ -128,9 +142,10 @@ def _refused(answer: Refused, *, spec: ToolSpec, code: McpCode) -> Failed:
             retryable=declared.retryable,
             nothing_happened=declared.nothing_happened,
         )
-    if answer.is_unheard:
-        said = f"{spec.name} is unknown to its server, or takes other arguments by now."
-    return Failed(Code.TOOL_ERROR, said, nothing_happened=answer.is_unheard or answer.code in REJECTED)
+    if answer.unheard is not None:
+        said = f"{spec.name} was not called: {_UNHEARD[answer.unheard].format(tool=code.tool)}."
+    is_proved = answer.unheard is not None or answer.code in REJECTED
+    return Failed(Code.TOOL_ERROR, said, nothing_happened=is_proved)
 
 
 def _end_of(answer: Said, code: McpCode) -> str:

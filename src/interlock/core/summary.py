@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from interlock.core.call import RUNS_DOOR
 from interlock.core.canonical import Json, decode
 from interlock.core.effect import Effect
 from interlock.core.freeze import filled
@@ -40,7 +41,7 @@ def summarize(operation: Operation, redactor: Redactor, provenance: Provenance =
     lines = [
         _headline(operation, redactor),
         f"Tool: {spec.name} version {spec.version} ({spec.effect.value}, risk {spec.risk.name.lower()})",
-        f"Asked by: {_line(principal.id)}{acting}, through {operation.caller.origin.door}",
+        f"Asked by: {_line(principal.id)}{acting}, through {_door(operation)}",
     ]
     if operation.resource is not None:
         lines.append(f"Resource: {_line(redactor.text(operation.resource.name))}")
@@ -53,6 +54,12 @@ def summarize(operation: Operation, redactor: Redactor, provenance: Provenance =
     if operation.call.expectation:
         lines.append(f"The model says it expects: {_line(redactor.text(operation.call.expectation))}")
     return "\n".join(lines)
+
+
+def _door(operation: Operation) -> str:
+    """Which way it came, in words; a run's calls come through its agent."""
+    origin = operation.caller.origin
+    return f"a run of the agent {_line(origin.agent)}" if origin.door == RUNS_DOOR else _line(origin.door)
 
 
 def _headline(operation: Operation, redactor: Redactor) -> str:

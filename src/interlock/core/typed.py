@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from enum import IntEnum, StrEnum
 from functools import cache
@@ -53,6 +53,8 @@ def _container(origin: object, of: tuple[object, ...], value: Json) -> object:
         if each is not None:
             return tuple(_read(each, item) for item in value)
         return tuple(_read(kind, item) for kind, item in zip(of, value, strict=True))
+    if origin is Sequence and isinstance(value, list):
+        return tuple(_read(of[0], item) for item in value)
     if origin is frozenset and isinstance(value, list):
         return frozenset(_read(of[0], item) for item in value)
     if isinstance(origin, type) and issubclass(origin, Mapping) and isinstance(value, dict):

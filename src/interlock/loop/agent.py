@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from interlock.core.call import is_storable
@@ -25,8 +26,8 @@ class Agent:
     instructions: str = ""
     description: str = ""
     model: str = ""
-    tools: tuple[str, ...] | None = None
-    hand_offs: tuple[str, ...] = ()
+    tools: Sequence[str] | None = None
+    hand_offs: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         name: object = self.name

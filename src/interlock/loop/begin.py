@@ -26,6 +26,10 @@ CALL_ID_ROOM = 32
 """Characters behind a run's id in the ids of its calls: turn and position."""
 
 
+class ToolNotFound(SettingsInvalid):
+    """A run is to offer a tool that there is not, or that its principal may not see."""
+
+
 class RunOptions(TypedDict):
     """What a run is started with.
 
@@ -123,7 +127,7 @@ class Beginning:
         missing = sorted(set(tools or ()) - {each.name for each in bound})
         if missing:
             which = f"there is no tool {missing[0]!r} that this principal may see"
-            raise SettingsInvalid(f"{which}: look how it is spelled, and what policies permit")
+            raise ToolNotFound(f"{which}: look how it is spelled, and what policies permit")
         _check_check(options.get("check"), self._reach.views.current, callers[0])
         return bound
 

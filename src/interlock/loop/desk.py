@@ -201,7 +201,7 @@ class RunDesk:
     def hands_to(self, tenant: str, run_id: str) -> tuple[str, ...]:
         """The names of the agents to whom the task of a run that is driven here may be handed now."""
         view = self._engine.driven(tenant, run_id)
-        return () if view is None else view.agent.hand_offs
+        return () if view is None else tuple(view.agent.hand_offs)
 
     async def view(self, tenant: str, run_id: str) -> RunView:
         """Where a run stands, by its whole journal."""

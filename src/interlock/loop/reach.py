@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from interlock.core.call import Caller, Origin, Principal
+from interlock.core.call import RUNS_DOOR, Caller, Origin, Principal
 from interlock.core.frozen import maker
 from interlock.core.limits import LimitTable
 from interlock.loop.holding import Holding
@@ -21,7 +21,7 @@ from interlock.runtime.world import World
 
 make_caller, make_origin = maker(Caller), maker(Origin)
 
-DOOR = "loop"
+DOOR = RUNS_DOOR
 """What policies see as the door that a run's calls come through."""
 
 Bell = Callable[[str, str], None]

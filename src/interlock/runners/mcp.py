@@ -27,7 +27,7 @@ from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Invocation
 from interlock.runners.exchange import NoAnswer, Progress, heard, not_built, not_loaded
 from interlock.runners.mcp_exchange import McpExchange
-from interlock.runners.mcp_listing import is_unheard
+from interlock.runners.mcp_listing import unheard
 from interlock.runners.mcp_pool import Sessions
 from interlock.runners.mcp_session import Illegible, Session
 from interlock.runners.mcp_stdio import NotStarted
@@ -144,8 +144,8 @@ async def _called(session: Session, asked: _Asked, *, exchange: McpExchange) -> 
     found = await session.call(asked.tool, asked.arguments, meta=asked.meta, exchange=exchange)
     if not isinstance(found, Refused) or found.code != INVALID_PARAMS:
         return found
-    is_so = await is_unheard(session, asked.tool, asked.arguments, bytes_max=exchange.bytes_max)
-    return replace(found, is_unheard=is_so)
+    why = await unheard(session, asked.tool, asked.arguments, bytes_max=exchange.bytes_max)
+    return replace(found, unheard=why)
 
 
 def _meta(invocation: Invocation, code: McpCode) -> dict[str, Json]:

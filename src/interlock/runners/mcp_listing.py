@@ -8,6 +8,7 @@ from mcp_types import Tool
 
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
+from interlock.core.mcp_answer import Unheard
 from interlock.core.schema import compile_schema
 from interlock.runners.exchange import NoAnswer
 from interlock.runners.mcp_exchange import McpExchange
@@ -36,17 +37,20 @@ async def listed(session: Session, *, bytes_max: int) -> tuple[Tool, ...] | NoAn
     return NoAnswer("its list of tools does not end", passes=False)
 
 
-async def is_unheard(session: Session, tool: str, arguments: Mapping[str, Json], *, bytes_max: int) -> bool:
-    """Whether a server that answered "invalid params" cannot have called its tool.
+async def unheard(session: Session, tool: str, arguments: Mapping[str, Json], *, bytes_max: int) -> Unheard | None:
+    """Why a server that answered "invalid params" cannot have called its tool; None where it may have.
 
     A tool may answer that itself, after it did something. So its list is asked: there is no such tool, or it takes
     other arguments than these. Anything else proves nothing.
     """
     found = await listed(session, bytes_max=bytes_max)
     if isinstance(found, NoAnswer):
-        return False
+        return None
     schemas = [each.input_schema for each in found if each.name == tool]
+    if not schemas:
+        return Unheard.NO_TOOL
     try:
-        return all(bool(compile_schema(schema).violations({**arguments})) for schema in schemas)
+        is_other = all(bool(compile_schema(schema).violations({**arguments})) for schema in schemas)
     except SpecInvalid:
-        return False
+        return None
+    return Unheard.OTHER_ARGUMENTS if is_other else None

@@ -144,8 +144,7 @@ class ApprovalDesk:
             replaced = await self._step(approval, ApprovalEvent.VOID, EventKind.APPROVAL_VOID, by=by, note="edited")
             if isinstance(replaced, Deny):
                 return replaced
-        edited = replace(approval, requesters=approval.requesters | {by.id})
-        return await self._gate.propose(call, caller, replaces=edited)
+        return await self._gate.propose(call, caller, replaces=approval.edited_by(by.id))
 
     async def reveal(self, approval_id: str, *, by: Principal) -> bytes | Deny:
         """The whole arguments as JSON, secrets included, for one who may decide; that they were shown is on record."""

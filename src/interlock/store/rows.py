@@ -124,7 +124,8 @@ def read_approval(data: bytes, *, state: str) -> Approval:
         **{**requirement, "roles": frozenset(requirement["roles"]), "reasons": tuple(requirement["reasons"])}
     )
     found["votes"] = tuple(Vote(**{**vote, "roles": frozenset(vote["roles"])}) for vote in found["votes"])
-    found["requesters"] = frozenset(found.get("requesters", ()))
+    for name in ("requesters", "editors"):
+        found[name] = frozenset(found.get(name, ()))
     return Approval(**{**found, "state": stands if believed else ApprovalState.VOID})
 
 

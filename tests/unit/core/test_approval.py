@@ -171,10 +171,11 @@ def test_neither_an_agent_nor_who_acts_for_somebody_else_decides(distinct: bool)
 
 @pytest.mark.requirement("APR-3")
 def test_who_had_a_hand_in_what_an_approval_replaces_may_not_decide_it() -> None:
-    edited = approval(operation(), requesters=frozenset({"alice", "bob"}), id="a0")
+    edited = approval(operation(), id="a0").edited_by("bob")
     asked = approval(operation(), ApprovalState.PENDING).in_place_of(edited)
     assert (asked.replaces, asked.requesters) == ("a0", frozenset({"alice", "bob"}))
-    assert may_vote(asked, by=BOB, now_us=NOW_US) == "Who asked may not approve."
+    assert may_vote(asked, by=BOB, now_us=NOW_US) == "Who edited it may not approve it."
+    assert may_vote(asked, by=ALICE, now_us=NOW_US) == "Who asked may not approve."
     assert approval(operation()).in_place_of(None) == approval(operation())
 
 

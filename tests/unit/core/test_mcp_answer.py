@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from interlock import ErrorContract, McpServer, mcp_tool
-from interlock.core.mcp_answer import Refused, Said, found_of, outcome_of, result_of
+from interlock.core.mcp_answer import Refused, Said, Unheard, found_of, outcome_of, result_of
 from interlock.core.mcp_call import McpCode, McpLookUp
 from interlock.core.outcome import Failed, Outcome, Succeeded
 from interlock.core.refusals import Code
@@ -110,9 +110,11 @@ def test_an_error_of_the_protocol_proves_something_only_where_no_tool_was_asked(
         found = outcome(Refused(code))
         assert isinstance(found, Failed)
         assert found.nothing_happened is proves
-    unheard = outcome(Refused(-32602, is_unheard=True))
-    assert isinstance(unheard, Failed)
-    assert unheard.nothing_happened
+    for why, said in (
+        (Unheard.NO_TOOL, "act was not called: the server lists no such tool (act)."),
+        (Unheard.OTHER_ARGUMENTS, "act was not called: the server takes other arguments by now."),
+    ):
+        assert outcome(Refused(-32602, unheard=why)) == Failed(Code.TOOL_ERROR, said, nothing_happened=True)
     busy = outcome(Refused(-31000), errors=ERRORS)
     assert isinstance(busy, Failed)
     assert (busy.tool_code, busy.retryable, busy.nothing_happened) == ("BUSY", True, True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.core.call import Caller, Origin
+from interlock.core.call import RUNS_DOOR, Caller, Origin
 from interlock.core.canonical import Json, canonical, integral
 from interlock.core.effect import Effect
 from interlock.core.operation import Operation
@@ -21,6 +21,12 @@ OPEN = Document.of({"type": "object", "properties": {"draft_id": {"type": "strin
 
 def lines(of: Operation, redactor: Redactor = PLAIN, untrusted: tuple[str, ...] = ()) -> list[str]:
     return summarize(of, redactor, Provenance(untrusted)).split("\n")
+
+
+@pytest.mark.requirement("APR-2")
+def test_a_call_of_a_run_is_said_to_come_through_its_agent() -> None:
+    by = replace(BY_ALICE, origin=Origin(RUNS_DOOR, "planner\nx"))
+    assert "Asked by: alice, through a run of the agent planner⟨new line⟩x" in lines(operation(by=by))
 
 
 @pytest.mark.requirement("APR-2")

@@ -8,9 +8,10 @@ pytest.importorskip("mcp", reason="MCP tools need an extra: pip install 'interlo
 
 from mcp_types import ListToolsResult, Tool
 
+from interlock.core.mcp_answer import Unheard
 from interlock.runners.exchange import NoAnswer
 from interlock.runners.mcp_exchange import McpExchange
-from interlock.runners.mcp_listing import is_unheard, listed
+from interlock.runners.mcp_listing import listed, unheard
 from interlock.runners.mcp_session import Session
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
@@ -53,12 +54,14 @@ async def test_a_list_that_does_not_end_is_none() -> None:
 @pytest.mark.parametrize(
     ("session", "expected"),
     [
-        (Pages(page("other")), True),
-        (Pages(page("act", schema={"type": "object", "required": ["b"]})), True),
-        (Pages(page("act")), False),
-        (Pages(page("act", schema={"type": "object", "properties": {"a": {"$ref": "#/none"}}})), False),
-        (Pages(NoAnswer("gone")), False),
+        (Pages(page("other")), Unheard.NO_TOOL),
+        (Pages(page("act", schema={"type": "object", "required": ["b"]})), Unheard.OTHER_ARGUMENTS),
+        (Pages(page("act")), None),
+        (Pages(page("act", schema={"type": "object", "properties": {"a": {"$ref": "#/none"}}})), None),
+        (Pages(NoAnswer("gone")), None),
     ],
 )
-async def test_a_call_was_not_heard_where_no_such_tool_or_arguments_are_listed(session: Pages, expected: bool) -> None:
-    assert await is_unheard(cast(Session, session), "act", {"a": 1}, bytes_max=1_000) is expected
+async def test_a_call_was_not_heard_where_no_such_tool_or_arguments_are_listed(
+    session: Pages, expected: Unheard | None
+) -> None:
+    assert await unheard(cast(Session, session), "act", {"a": 1}, bytes_max=1_000) is expected

@@ -109,14 +109,28 @@ async def withdraw(approval_id: Id, *, words: Words = "") -> Answer:
 
 @verb(app, "edit")
 async def edit(
-    approval_id: Id, arguments: Annotated[str, typer.Argument(help="The arguments to put in place, as a JSON object.")]
+    approval_id: Id,
+    arguments: Annotated[str, typer.Argument(help="The arguments to put in place, as a JSON object.")],
+    *,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Nothing is asked; for scripts that say it to every verb.")
+    ] = False,
 ) -> Answer:
-    """Put other arguments in its place: a new operation, decided and asked for afresh."""
+    """Put other arguments in its place: a new operation, decided and asked for afresh, by somebody else."""
+    from interlock.core.decision import Deny
+    from interlock.doors.cli.observed import answer_of
     from interlock.doors.cli.session import opened
 
+    del yes
     async with opened() as session:
-        whole = await _whole(approval_id, session)
-        return _ran(await session.gate.approvals.edit(whole, by=session.by, arguments=arguments))
+        desk = session.gate.approvals
+        seen = await desk.edit(await _whole(approval_id, session), by=session.by, arguments=arguments)
+        asked = None if isinstance(seen, Deny) else await desk.show(seen.approval_id or "", by=session.by)
+        if isinstance(seen, Deny) or asked is None or not asked.requirement.distinct:
+            return _ran(seen)
+        return answer_of(
+            seen, step=f"Somebody else has to decide it: `interlock approvals approve {asked.id} --as ID --run`."
+        )
 
 
 @verb(app, "resume")

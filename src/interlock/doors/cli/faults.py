@@ -46,6 +46,7 @@ _NEXT = {
     "SpecInvalid": "Change the tool, then `interlock tools check`.",
     "SchemaInvalid": "Change the tool's schema, then `interlock tools check`.",
     "VersionExists": VERSIONED,
+    "ToolNotFound": "`interlock tools list` shows what this person may call, --all what else there is.",
     "ToolUnknown": "`interlock tools list --all` shows which tools there are.",
     "ActRefused": "Let an operator do it, with --as ID: [[people]] in interlock.toml says who is in which groups.",
     "ApprovalUnknown": "`interlock approvals list --all` shows which there are.",
@@ -103,7 +104,8 @@ def of_system(fault: OSError) -> str:
 
 def _misunderstood(fault: BaseException, says: str) -> Answer:
     path = getattr(getattr(fault, "ctx", None), "command_path", "interlock")
-    return problem("USAGE", says, next_step=f"`{path} --help` shows what it takes.", exit_code=USAGE)
+    step = getattr(fault, "next_step", None) or f"`{path} --help` shows what it takes."
+    return problem("USAGE", says, next_step=step, exit_code=USAGE)
 
 
 def missing(file: Path) -> Answer:

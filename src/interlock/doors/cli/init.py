@@ -30,9 +30,13 @@ id = {operator}
 tenant = "default"
 groups = ["operator", "auditor", "notes"]
 
-# Others whom it may act as, with --as: who asks for something may not approve it.
+# Others whom it may act as, with --as: who asks for something, or edits it, may not approve it.
 [[people]]
 id = "second"
+groups = ["approver"]
+
+[[people]]
+id = "third"
 groups = ["approver"]
 
 # At most so much: of calls, tokens, cost_micros and more, for a run, principal, tool, tenant and more.
@@ -56,7 +60,7 @@ from interlock import Arg, tool
 
 NOTES = Path(__file__).parent / "notes"
 
-Title = Annotated[str, Arg(pattern="^[a-z]{1,40}$", max_length=40, description="One word of small letters.")]
+Title = Annotated[str, Arg(pattern="^[a-z0-9]{1,40}$", max_length=40, description="Small letters and digits.")]
 Text = Annotated[str, Arg(max_length=10_000, description="What the note says.")]
 
 

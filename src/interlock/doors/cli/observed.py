@@ -32,9 +32,9 @@ _REPLAYED: Mapping[Status, str] = {
 _SAID = frozenset({"validation_errors", "nearest", "changed"})
 
 
-def answer_of(seen: Observation) -> Answer:
-    """The observation as a verb's answer."""
-    step = next_step(seen)
+def answer_of(seen: Observation, *, step: str | None = None) -> Answer:
+    """The observation as a verb's answer, with the next step where it is another than that of its code."""
+    step = next_step(seen) if step is None else step
     document = seen.to_json()
     error = document["error"]
     if isinstance(error, dict):

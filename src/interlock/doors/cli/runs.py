@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from interlock.loop.desk import Run
     from interlock.loop.entries import Check
     from interlock.loop.events import RunEvent
-    from interlock.loop.limits import RunLimits
 
 app = typer.Typer(help="Have models work on tasks, watch them, step in.", no_args_is_help=True)
 
@@ -48,7 +46,10 @@ async def list_runs(
     async with reading() as session:
         by = session.by
         found = await session.gate.runs.list(by=by, query=RunQuery(by.tenant, state=state, over=over, limit=limit))
-    return list_of(found)
+        is_plain = not found and not all_ and state is None
+        ended = RunQuery(by.tenant, over=True, limit=KNOWN_MAX)
+        over_by_now = len(await session.gate.runs.list(by=by, query=ended)) if is_plain else 0
+    return list_of(found, over=over_by_now)
 
 
 @verb(app, "show")
@@ -111,7 +112,7 @@ async def start(
     task: Annotated[str, typer.Argument(help="What the model is asked to do.")],
     *,
     model: Annotated[str | None, typer.Option(help="One of [[models]]; default: the first.")] = None,
-    agent: Annotated[str | None, typer.Option(help="One of [[agents]], or a name; default: the first.")] = None,
+    agent: Annotated[str | None, typer.Option(help="One of [[agents]]; default: the first.")] = None,
     tool: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Offer this tool; may be given again.")] = None,
     business: Annotated[
         str | None, typer.Option("--task", help="The business task: an effect happens once in it.")
@@ -125,22 +126,25 @@ async def start(
     ] = None,
     check_arguments: Annotated[str, typer.Option(metavar="JSON", help="The arguments of the check.")] = "{}",
     leave: Annotated[bool, typer.Option("--leave", help="Leave once it waits for people; `resume` goes on.")] = False,
-    detach: Annotated[bool, typer.Option("--detach", help="Leave at once: a server drives it.")] = False,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="Leave at once: a program with an open gate drives it, or `resume`.")
+    ] = False,
 ) -> Answer:
     """Start a run, drive it and tell what happens until it is over; others may decide approvals meanwhile.
 
     Exit codes: 0 complete, 3 stopped, 4 not over, 5 failed, cancelled, over a limit or not done by its check.
     """
+    from interlock.doors.cli.runs_asked import agent_missing, limits_of, model_missing
     from interlock.doors.cli.session import driving
 
-    limits = _limits(limit or [])
+    limits = limits_of(limit or [])
     async with driving() as session:
         project = session.project
-        first = model or (project.models[0].name if project.models else None)
-        if first is None:
-            return problem("MODEL_UNKNOWN", "The project names no model.", next_step=_NAME_ONE)
+        refused = model_missing(session, model) or agent_missing(project, agent)
+        if refused is not None:
+            return refused
         begun = await session.gate.runs.start(
-            model=first,
+            model=model or project.models[0].name,
             task=task,
             principal=session.by,
             agent=_agent(agent, project.agents),
@@ -158,8 +162,10 @@ async def _watched(session: Session, run: Run, *, detach: bool, leave: bool) -> 
     from interlock.doors.cli.runs_shown import answer_of
     from interlock.doors.cli.runs_watch import watch
 
-    note(f"Run {run.id}. Ctrl-C leaves it; `interlock runs resume {run.id}` goes on with it.")
-    if not detach:
+    if detach:
+        note(f"Run {run.id}. A program with an open gate drives it, or `interlock runs resume {run.id}`.")
+    else:
+        note(f"Run {run.id}. Ctrl-C leaves it; `interlock runs resume {run.id}` goes on with it.")
         await session.gate.runs.go_on(run.id, by=session.by)
         await watch(session, run, stay=not leave)
     return answer_of(await run.report())
@@ -202,9 +208,6 @@ async def whole(given: str, session: Session) -> str:
     return whole_id(given, [each.id for each in found])
 
 
-_NAME_ONE = 'Write [[models]] in interlock.toml, with model = "openai:gpt-5-mini" or a server of your own.'
-
-
 def _agent(name: str | None, known: tuple[Agent, ...]) -> Agent | str:
     if name is None:
         return known[0] if known else "agent"
@@ -215,34 +218,3 @@ def _check(tool: str | None, arguments: str) -> Check | None:
     from interlock.loop.entries import Check
 
     return None if tool is None else Check(tool, arguments)
-
-
-def _limits(given: list[str]) -> RunLimits | None:
-    """Limits by name: whole numbers, but for those of seconds; of one tool as `calls.NAME`."""
-    from interlock.loop.limits import RunLimits
-
-    found: dict[str, Any] = {}
-    per_tool: dict[str, int] = {}
-    for each in given:
-        name, _, amount = each.partition("=")
-        number = _number(amount)
-        of_tool = name.partition("calls.")[2] if name.startswith("calls.") else ""
-        is_known = bool(of_tool) or (name in RunLimits.__dataclass_fields__ and name != "calls_per_tool")
-        if number is None or not is_known or (number % 1 and not name.endswith("_s")):
-            names = ", ".join([*(n for n in RunLimits.__dataclass_fields__ if n != "calls_per_tool"), "calls.TOOL"])
-            raise typer.BadParameter(
-                f"{each!r} is no limit; write NAME=AMOUNT with one of {names}", param_hint="--limit"
-            )
-        if of_tool:
-            per_tool[of_tool] = int(number)
-        else:
-            found[name] = number if name.endswith("_s") else int(number)
-    return RunLimits(**found, calls_per_tool=per_tool) if given else None
-
-
-def _number(text: str) -> float | None:
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    return number if math.isfinite(number) and number >= 0 else None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-Why = Annotated[str, typer.Option("--reason", help="Why, in words; it goes on record.")]
+Why = Annotated[str, typer.Option("--reason", "--text", help="Why, in words; it goes on record.")]
 
 CARRIED_OUT_S: Final = 5.0
 LOOK_S: Final = 0.1
@@ -68,7 +68,7 @@ async def hand_back(
 async def resume(run_id: Id) -> Answer:
     """Let a run go on, and drive it here until it waits for people or is over, unless another process does.
 
-    Exit codes: as those of `start`.
+    Exit codes: as those of `start`; 3 too where it was over before.
     """
     from interlock.loop.entries import Wish
     from interlock.loop.machine import State
@@ -85,7 +85,7 @@ async def say(run_id: Id, text: Annotated[str, typer.Argument(help="The message.
         run = await session.gate.runs.get(await whole(run_id, session), by=session.by)
         refused = await run.say(text)
         if refused is not None:
-            return _refused(refused)
+            return _refused(refused, run.id)
     return Answer({"run": run.id, "said": True}, "The model gets it with its next request.")
 
 
@@ -99,7 +99,7 @@ async def _stopped(run_id: str, wish: Wish, reason: str, *, until: frozenset[Sta
         run = await desk.get(await whole(run_id, session), by=session.by)
         refused = await run.wish(wish, text=reason)
         if refused is not None:
-            return _refused(refused)
+            return _refused(refused, run.id)
         await desk.go_on(run.id, by=session.by)
         is_done = await _reached(session, run.id, until)
         report = answer_of(await run.report())
@@ -124,6 +124,7 @@ async def _gone_on(run_id: str, wishes: dict[State, Wish], *, text: str = "") ->
     from interlock.doors.cli.runs_shown import answer_of
     from interlock.doors.cli.runs_watch import watch
     from interlock.doors.cli.session import driving
+    from interlock.loop.desk import OVER
     from interlock.loop.machine import State
 
     async with driving() as session:
@@ -132,7 +133,7 @@ async def _gone_on(run_id: str, wishes: dict[State, Wish], *, text: str = "") ->
         head, report = await desk.head(run.id, by=session.by), await run.report()
         state = State(head.state)
         if state.is_over:
-            return answer_of(report)
+            return _refused(OVER, run.id)
         if report.model not in session.models and not head.held:
             return _model_missing(report.model)
         if state is State.WAITING_HUMAN and state not in wishes:
@@ -144,7 +145,7 @@ async def _gone_on(run_id: str, wishes: dict[State, Wish], *, text: str = "") ->
         refused = await run.wish(wishes[state], text=text) if state in wishes else None
         refused = refused or await desk.go_on(run.id, by=session.by)
         if refused is not None:
-            return _refused(refused)
+            return _refused(refused, run.id)
         moves = await watch(session, run, after=head.version)
         report = await run.report()
         return answer_of(report) if moves or report.model in session.models else _model_missing(report.model)
@@ -155,9 +156,9 @@ def _model_missing(name: str) -> Answer:
     return problem("MODEL_UNKNOWN", f"The run asks the model {name}, which this project does not have.", next_step=step)
 
 
-def _refused(deny: Deny) -> Answer:
+def _refused(deny: Deny, run_id: str) -> Answer:
     from interlock.core.refusals import Code
     from interlock.doors.cli.steps import OTHER
 
-    is_other = deny.code is Code.PERMISSION_DENIED
-    return refusal(deny, next_step=OTHER if is_other else "`interlock runs list --all` shows how they stand.")
+    steps = {Code.PERMISSION_DENIED: OTHER, Code.RUN_ENDED: f"`interlock runs show {run_id}` shows how it ended."}
+    return refusal(deny, next_step=steps.get(deny.code, "`interlock runs list --all` shows how they stand."))

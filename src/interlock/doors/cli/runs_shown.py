@@ -27,6 +27,10 @@ EXIT_CODES: Final[Mapping[State, int]] = {
 }
 
 
+MODEL_FAILED: Final = "model"
+_LOOK_AT_MODEL: Final = "Look at the model's address and key ([[models]] in interlock.toml), then start the run again."
+
+
 def answer_of(report: RunReport) -> Answer:
     """How a run stands, as a verb's answer. One whose check found the task not done has not come to its end well."""
     step = next_step(report)
@@ -40,11 +44,12 @@ def next_step(report: RunReport) -> str:
     """What a person may do about a run now; empty where it is over."""
     run = report.id
     if report.state.is_over:
-        return ""
+        is_unanswered = report.state is State.FAILED and report.reason == MODEL_FAILED
+        return _LOOK_AT_MODEL if is_unanswered else ""
     if report.waiting and report.state is State.WAITING_APPROVAL:
         return (
-            f"`interlock approvals approve {report.waiting[0]} --as ID`, then `interlock runs resume {run}` "
-            "where no server drives it."
+            f"`interlock approvals approve {report.waiting[0]} --as ID`, then `interlock runs resume {run}`, "
+            "unless a program with an open gate drives it."
         )
     if report.state is State.WAITING_HUMAN:
         return f"`interlock runs hand-back {run} --text WORDS` gives it back to the model."
@@ -82,8 +87,8 @@ def spent_of(spent: Json) -> str:
     return ", ".join([*counts, *([f"{cost / 1_000_000:g} of currency"] if cost else [])])
 
 
-def list_of(found: tuple[StoredRun, ...]) -> Answer:
-    """Runs as a table."""
+def list_of(found: tuple[StoredRun, ...], *, over: int = 0) -> Answer:
+    """Runs as a table. Where it is empty: how many are over, and were not asked for."""
     header = ("Run", "State", "Agent", "For", "Started", "Last moved", "Driven")
     values = [
         (
@@ -97,7 +102,9 @@ def list_of(found: tuple[StoredRun, ...]) -> Answer:
         )
         for each in found
     ]
-    return Answer({"runs": [head_document(each) for each in found]}, rows(header, values, empty="There is no run."))
+    others = f"None is under way; --all shows {over} that {'is' if over == 1 else 'are'} over."
+    text = rows(header, values, empty=others if over else "There is no run.")
+    return Answer({"runs": [head_document(each) for each in found]}, text)
 
 
 def head_document(found: StoredRun) -> dict[str, Json]:

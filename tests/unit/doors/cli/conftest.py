@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from interlock.doors.cli.main import run
+from interlock.doors.cli.session import os_user
 from tests.walk.scripted_model import ScriptedModel, scripted_model
 
 
@@ -58,9 +59,7 @@ def project(cli: Cli, tmp_path: Path) -> Path:
     assert cli("init").code == 0
     settings = tmp_path / "interlock.toml"
     lines = settings.read_text().splitlines()
-    settings.write_text(
-        "\n".join('id = "alice"' if each.startswith("id = ") and "second" not in each else each for each in lines)
-    )
+    settings.write_text("\n".join('id = "alice"' if each == f'id = "{os_user()}"' else each for each in lines))
     return tmp_path
 
 

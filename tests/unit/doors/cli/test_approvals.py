@@ -137,6 +137,30 @@ def test_edited_arguments_are_asked_for_afresh(cli: Cli, project: Path, waiting:
     assert "Good evening." in cli("approvals", "show", ran.document["approval_id"]).out
 
 
+@pytest.mark.requirement("APR-3")
+def test_who_edited_it_is_told_that_somebody_else_has_to_decide_and_one_is_there(
+    cli: Cli, project: Path, waiting: str
+) -> None:
+    ran = cli("approvals", "edit", waiting, EDITED, "--as", "second", "--yes", "--json")
+    asked = str(ran.document["approval_id"])
+    step = f"Somebody else has to decide it: `interlock approvals approve {asked} --as ID --run`."
+    assert ran.document["error"]["next"] == step
+    refused = cli("approvals", "approve", asked, "--as", "second", "--yes", "--run", "--json")
+    assert (refused.code, refused.document["error"]["message"]) == (3, "Who edited it may not approve it.")
+    assert cli("approvals", "approve", asked, "--as", "third", "--yes", "--run").code == 0
+    assert (project / "notes" / "other.txt").read_text() == "Good evening."
+
+
+def test_who_edited_it_may_decide_it_where_policy_says_so(cli: Cli, project: Path) -> None:
+    policy = project / "policies" / "starter.cedar"
+    policy.write_text(policy.read_text().replace('@lifetime("8h")', '@lifetime("8h")\n@self_approval("allowed")'))
+    arguments = '{"title": "hello", "text": "Good morning."}'
+    waiting = cli("call", "save_note", arguments, "--task", "t", "--json").document["approval_id"]
+    ran = cli("approvals", "edit", waiting, EDITED, "--as", "second", "--json")
+    assert "Somebody else" not in ran.document["error"]["next"]
+    assert cli("approvals", "approve", ran.document["approval_id"], "--as", "second", "--yes", "--run").code == 0
+
+
 def test_secrets_are_shown_to_who_may_decide_and_that_is_on_record(cli: Cli, project: Path, waiting: str) -> None:
     ran = cli("approvals", "reveal", waiting, "--as", "second", "--json")
     assert ran.document["arguments"] == {"title": "hello", "text": "Good morning."}

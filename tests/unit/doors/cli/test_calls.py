@@ -98,10 +98,10 @@ def test_where_it_takes_two_the_first_is_told_who_is_next(cli: Cli, project: Pat
     (project / "tools.py").write_text("from interlock import ApprovalFloor\n" + floor)
     (project / "policies" / "starter.cedar").write_text(POLICY)
     with (project / "interlock.toml").open("a") as settings:
-        settings.write('\n[[people]]\nid = "third"\ngroups = ["operator"]\n')
+        settings.write('\n[[people]]\nid = "fourth"\ngroups = ["operator"]\n')
     asked = cli("call", "send_note", '{"text": "words"}', "--task", "t", "--json").document["approval_id"]
     assert cli("approvals", "approve", asked, "--yes", "--as", "second").code == 0
-    lost = cli("approvals", "approve", asked, "--yes", "--run", "--as", "third", "--json").document["operation_id"]
+    lost = cli("approvals", "approve", asked, "--yes", "--run", "--as", "fourth", "--json").document["operation_id"]
     close = ("calls", "close", lost, "--happened", "--evidence", "it lies in the outbox", "--json")
     ran = cli(*close)
     assert (ran.code, ran.document["error"]["code"]) == (3, "APPROVAL_REQUIRED")
@@ -110,4 +110,4 @@ def test_where_it_takes_two_the_first_is_told_who_is_next(cli: Cli, project: Pat
     (listed,) = cli("calls", "unknown", "--json").document["calls"]
     assert listed["proposed"] == {"by": "alice", "happened": True, "evidence": "it lies in the outbox"}
     assert cli(*close).document["error"]["code"] == "PERMISSION_DENIED"
-    assert cli(*close, "--as", "third").document["status"] == "ok"
+    assert cli(*close, "--as", "fourth").document["status"] == "ok"

@@ -32,6 +32,7 @@ def test_a_project_in_use_is_in_order(cli: Cli, project: Path, waiting: str) -> 
         "model",
     ]
     assert "its log of" in cli("doctor").out
+    assert "scripts/model" in ran.document["checks"][-1]["next"]
 
 
 @pytest.mark.requirement("REG-1")

@@ -33,6 +33,11 @@ def test_the_store_and_its_key_are_kept_out_of_git_unless_the_folder_says_itself
     assert "interlock.db*" in ran.err
 
 
+def test_a_title_may_hold_digits_and_no_path(cli: Cli, project: Path) -> None:
+    for title, code in (("q1", 4), ("2026", 4), ("../x", 3), ("a b", 3), ("A", 3)):
+        assert cli("call", "save_note", f'{{"title": "{title}", "text": "x"}}', "--task", title).code == code
+
+
 def test_it_says_what_to_do_next_in_three_lines(cli: Cli) -> None:
     assert len(cli("init", "there").out.partition("Next: ")[2].splitlines()) == 3
 

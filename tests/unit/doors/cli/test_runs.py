@@ -37,13 +37,6 @@ def test_the_same_start_again_is_the_same_run_and_another_under_its_id_is_refuse
     assert (other.code, other.document["error"]["code"]) == (1, "RUN_EXISTS")
 
 
-@pytest.mark.parametrize("limit", ["rounds", "rounds=x", "rounds=1.5", "cals=2", "rounds=-1"])
-def test_a_limit_that_is_none_says_which_there_are(cli: Cli, models: Give, limit: str) -> None:
-    models()
-    ran = cli("runs", "start", "Read it.", "--limit", limit, "--json")
-    assert (ran.code, "working_s" in ran.document["error"]["message"]) == (2, True)
-
-
 def test_a_task_that_is_not_done_by_its_check_and_a_run_over_its_limit_end_with_5(
     cli: Cli, models: Give, project: Path
 ) -> None:
@@ -64,6 +57,8 @@ def test_agents_of_the_project_hand_the_task_on(cli: Cli, models: Give, project:
         + '\n[[agents]]\nname = "planner"\ninstructions = "Plan."\ntools = []\nhand_offs = ["reader"]\n'
         + '\n[[agents]]\nname = "reader"\ndescription = "reads notes"\ntools = ["read_note"]\n'
     )
+    other = cli("runs", "start", "Read it.", "--agent", "nope", "--json").document["error"]
+    assert (other["code"], other["message"]) == ("AGENT_UNKNOWN", "There is no agent 'nope'; there is planner, reader.")
     ran = cli("runs", "start", "Read it.", "--json")
     assert (ran.code, ran.document["agent"], ran.document["spent"]["hand_offs"]) == (0, "reader", 1)
     offered = [[each["function"]["name"] for each in asked["tools"]] for asked in model.asked]

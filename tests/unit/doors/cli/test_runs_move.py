@@ -18,7 +18,7 @@ def test_a_run_rests_at_a_word_and_goes_on_at_another(cli: Cli, models: Give, st
     model = models(SAVE, "Somebody else did it.")
     cli("runs", "start", "Save a note.", "--leave", "--task", "t")
     run = the_run(cli)
-    rested = cli("runs", stop, run, "--reason", "lunch", "--json")
+    rested = cli("runs", stop, run, "--text", "lunch", "--json")
     assert (rested.code, rested.document["state"]) == (0, state)
     assert f"interlock runs {back} {run}" in rested.document["next"]
     wrong = cli("runs", "hand-back" if back == "resume" else "resume", run, "--json")
@@ -67,7 +67,8 @@ def test_a_model_that_the_project_does_not_have_is_named_with_what_to_do(cli: Cl
     models(SAVE)
     other = cli("runs", "start", "Read it.", "--model", "large", "--json")
     assert other.document["error"]["code"] == "MODEL_UNKNOWN"
-    assert "[[models]]" in other.document["error"]["next"]
+    assert other.document["error"]["message"] == "There is no model 'large'; there is small."
+    assert "--model" in other.document["error"]["next"]
     cli("runs", "start", "Save a note.", "--leave", "--task", "t")
     settings = project / "interlock.toml"
     settings.write_text(settings.read_text().replace('name = "small"', 'name = "other"'))

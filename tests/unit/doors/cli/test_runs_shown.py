@@ -22,7 +22,8 @@ def test_a_run_is_driven_to_its_end_and_told_as_it_goes(cli: Cli, models: Give) 
     ):
         assert line in ran.err
     run = ran.document["id"]
-    assert cli("runs", "list").out == "There is no run.\n"
+    assert cli("runs", "list").out == "None is under way; --all shows 1 that is over.\n"
+    assert cli("runs", "list", "--state", "paused").out == "There is no run.\n"
     shown = cli("runs", "show", run[:28], "--lineage", "--json")
     assert (shown.code, shown.document["reason"]) == (0, "answered")
     assert [each["standing"] for each in shown.document["lineage"]["traced"]] == ["status"]

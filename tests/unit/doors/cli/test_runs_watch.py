@@ -25,13 +25,18 @@ def test_what_waits_is_approved_elsewhere_and_a_later_command_goes_on_with_it(
     went_on = cli("runs", "resume", run, "--json")
     assert (went_on.code, went_on.document["state"], went_on.document["answer"]) == (0, "complete", "Saved.")
     assert (project / "notes" / "hello.txt").exists()
-    assert cli("runs", "resume", run).code == 0  # it is over: nothing to do, and that is said
+    for words in (("resume", run), ("hand-back", run), ("pause", run), ("say", run, "x")):
+        ended = cli("runs", *words, "--json")
+        assert (ended.code, ended.document["error"]["code"]) == (3, "RUN_ENDED")
+        assert ended.document["error"]["next"] == f"`interlock runs show {run}` shows how it ended."
 
 
 def test_a_run_that_is_left_at_once_is_due_for_who_drives_it(cli: Cli, models: Give) -> None:
     models("Done.")
     ran = cli("runs", "start", "Read it.", "--detach", "--json")
     assert ran.code == 4
+    assert "Ctrl-C" not in ran.err
+    assert f"A program with an open gate drives it, or `interlock runs resume {ran.document['id']}`." in ran.err
     (found,) = cli("runs", "list", "--json").document["runs"]
     assert found["held"] is False
     assert cli("runs", "list", "--state", "nope").code == 2

@@ -60,7 +60,7 @@ def test_a_check_says_what_breaks_before_it_is_published(cli: Cli, published: Pa
 
 def rewrite(tools: Path, version: str, *, narrowed: bool) -> None:
     text = versioned(tools.read_text(), version)
-    short = 'Annotated[str, Arg(pattern="^[a-z]{1,40}$", max_length=8, description="One word of small letters.")]'
+    short = 'Annotated[str, Arg(pattern="^[a-z0-9]{1,40}$", max_length=8, description="Small letters and digits.")]'
     tools.write_text(
         text.replace("def read_note(title: Title)", f"def read_note(title: {short})") if narrowed else text
     )

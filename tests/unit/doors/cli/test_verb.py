@@ -1,5 +1,6 @@
 """Verbs: shared options on each, async functions beneath, prints kept out of the answer."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -28,9 +29,9 @@ def give(*arguments: str) -> object:
 
 def test_a_verb_takes_its_own_options_and_the_shared_ones() -> None:
     assert give("ann", "--loud", "--json", "--project", "p", "--as", "bob") == Answer({}, "hello ann!")
-    assert seen[-1] == Line(json=True, project=Path("p"), acting_as="bob")
+    assert seen[-1] == Line(json=True, project=Path("p"), acting_as="bob", out=sys.stdout)
     assert give("ann") == Answer({}, "hello ann")
-    assert seen[-1] == Line()
+    assert seen[-1] == Line(out=sys.stdout)
 
 
 @pytest.mark.requirement("DOOR-6")
