@@ -113,6 +113,44 @@ async def test_the_last_word_holds_where_pause_and_resume_come_before_the_run_do
         assert (await run.result()).state is State.COMPLETE
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "back", "rests"),
+    [
+        (Wish.PAUSE, Wish.HAND_OVER, Wish.RESUME, State.PAUSED),
+        (Wish.HAND_OVER, Wish.PAUSE, Wish.HAND_BACK, State.WAITING_HUMAN),
+    ],
+)
+async def test_going_on_takes_back_what_was_wished_while_the_run_rested(
+    first: Wish, then: Wish, back: Wish, rests: State, gate_path: str
+) -> None:
+    model = Slow([READ, "done"])
+    async with opened(gate_path, model, Shelf().tools) as gate:
+        run = await start(gate)
+        await model.asked.wait()
+        await run.wish(first)
+        model.go.set()
+        rested = await reached(run, rests)
+        await run.wish(then)
+        await run.wish(back)
+        assert (await run.result(timeout_s=10)).state is State.COMPLETE
+        moved = [each.state for each in await events(run, "moved") if each.cursor > rested.cursor]
+    assert moved == [State.TOOLS]
+
+
+async def test_of_a_pause_and_a_hand_over_the_later_one_counts(gate_path: str) -> None:
+    model = Slow([READ, "done"])
+    async with opened(gate_path, model, Shelf().tools) as gate:
+        run = await start(gate)
+        await model.asked.wait()
+        await run.wish(Wish.PAUSE)
+        await run.wish(Wish.HAND_OVER)
+        model.go.set()
+        await reached(run, State.WAITING_HUMAN)
+        await run.wish(Wish.HAND_BACK)
+        assert (await run.result(timeout_s=10)).state is State.COMPLETE
+        assert [each.state for each in await events(run, "moved")] == [State.WAITING_HUMAN, State.TOOLS]
+
+
 async def test_a_person_takes_over_says_something_and_hands_back(gate_path: str) -> None:
     model, shelf = Slow([READ, "done"]), Shelf()
     async with opened(gate_path, model, shelf.tools) as gate:

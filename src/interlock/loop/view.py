@@ -55,6 +55,14 @@ _BACK: Mapping[Wish, tuple[Wish, State]] = {
 
 _TAKEN_BACK: Mapping[Wish, Wish] = {away: back for back, (away, _) in _BACK.items()}
 
+_OTHER_REST: Mapping[Wish, Wish] = {
+    Wish.PAUSE: Wish.HAND_OVER,
+    Wish.HAND_OVER: Wish.PAUSE,
+    Wish.RESUME: Wish.HAND_OVER,
+    Wish.HAND_BACK: Wish.PAUSE,
+}
+"""The rest of the other kind that each of these takes back, where it was wished before and is not carried out."""
+
 
 @dataclass(slots=True)
 class Round:
@@ -251,6 +259,8 @@ class RunView:
     def _wish(self, wished: Wished) -> None:
         """The last word holds: going on takes back a rest that was not begun, and the other way round."""
         what = wished.what
+        if what in _OTHER_REST:
+            self.wishes.pop(_OTHER_REST[what], None)
         if what in _BACK:
             away, there = _BACK[what]
             if self.state is there:
