@@ -113,7 +113,7 @@ async def test_budgets_are_the_runs_whoever_is_at_it(gate_path: str) -> None:
     model, shelf = ScriptedModel([READ, to("writer"), SAVE, "never"]), Shelf()
     async with handing(model, shelf, path=gate_path) as gate:
         report = await (await planned(gate, limits=RunLimits(rounds=3))).result()
-    assert (report.state, report.reason, report.spent.rounds, shelf.saved) == (State.ABORTED, "last_turn", 3, [])
+    assert (report.state, report.reason, report.spent.rounds, shelf.saved) == (State.ABORTED, "rounds", 3, [])
 
 
 async def test_limits_on_the_run_at_the_gate_hold_across_agents(gate_path: str) -> None:

@@ -8,9 +8,11 @@ from typing import NotRequired, Required, TypedDict
 from interlock.core.admission import CALL_ID_CHARS_MAX, admit
 from interlock.core.budget import Limits
 from interlock.core.call import Caller, Origin, Principal, ToolCall, storable
+from interlock.core.decision import Deny, propose
 from interlock.core.errors import SettingsInvalid
 from interlock.core.journal import EventKind
 from interlock.core.policy import Visibility
+from interlock.core.refusals import Code
 from interlock.core.view import View
 from interlock.loop.agent import Agent, by_name
 from interlock.loop.entries import Begun, Bound, Check, Entry, written
@@ -129,12 +131,24 @@ class Beginning:
 
 
 def _check_check(check: Check | None, view: View, caller: Caller) -> None:
-    """A check only reads. What this principal may not see, or is not there, says nothing of success later."""
-    tool = None if check is None else view.catalogue.find(caller.principal.tenant, check.tool)
-    if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
+    """A check only reads, and can be asked: what could never be would say of every task that it is not done."""
+    if check is None:
         return
+    name = check.tool
+    tool = view.catalogue.find(caller.principal.tenant, name)
+    if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
+        close = view.told(Deny(Code.TOOL_NOT_FOUND, ""), name, caller).details.get("nearest")
+        meant = f" (do you mean {close[0]}?)" if isinstance(close, list) and close else ""
+        which = f"check: there is no tool {name!r} that this principal may see{meant}"
+        raise SettingsInvalid(f"{which}: look how it is spelled, and what policies permit")
     if tool.spec.effect.is_effect:
-        raise SettingsInvalid(f"{tool.spec.name} cannot check whether a task is done: a check only reads")
+        raise SettingsInvalid(f"{name} cannot check whether a task is done: a check only reads; name a tool that does")
+    frozen = propose(ToolCall("check", name, check.arguments), caller, view.catalogue)
+    if isinstance(frozen, Deny):
+        wrong = frozen.details.get("validation_errors")
+        first = f" {wrong[0]}" if isinstance(wrong, list) and wrong else ""
+        said = f"check: {name} cannot be asked with {check.arguments}: {frozen.message.rstrip('.')}.{first}"
+        raise SettingsInvalid(f"{said} Give arguments that fit its schema, as JSON, and a tool that takes calls.")
 
 
 def _check_ids(options: RunOptions) -> None:

@@ -12,7 +12,7 @@ from interlock.loop.view import RunView, Spent
 class RunReport:
     """How a run stands, or how it ended. `agent` is at the task, and `model` is asked next. `waiting` are ids of
     approvals. `answer` is the model's last word, which is not proof that the task is done: `success` says what the
-    run's check found, None where it has none."""
+    run's check found, None where it has none; a check that could not be asked is no success, and `why` says so."""
 
     id: str
     state: State

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.canonical import canonical, integral, sha256_hex
@@ -106,6 +106,16 @@ class Spent:
         self.tokens += asked.tokens
         self.cost_micros += asked.cost_micros
         self.working_ms += asked.working_ms
+
+    def before(self, answered: Responded) -> Spent:
+        """What was used up when the answer was asked for that was charged last."""
+        return replace(
+            self,
+            rounds=self.rounds - 1,
+            tokens=self.tokens - answered.tokens,
+            cost_micros=self.cost_micros - answered.cost_micros,
+            working_ms=self.working_ms - answered.working_ms,
+        )
 
 
 @dataclass(slots=True)

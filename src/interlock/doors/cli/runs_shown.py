@@ -133,7 +133,7 @@ def _said(event: RunEvent) -> str:
         case "handed_off":
             return f"to {data['agent']}: {data['message']}"
         case "ended":
-            return f"{event.state.value}, {data['reason']}: {data['why'] or data['answer']}"
+            return f"{event.state.value}, {data['reason']}: {' '.join(str(data[each]) for each in ('why', 'answer') if data[each])}"
         case _:
             return f"{event.state.value.replace('_', ' ')}. {data.get('why', '')}"
 
