@@ -77,10 +77,16 @@ async def test_policy_can_forbid_it_and_then_nothing_is_handed_over(gate_path: s
 
 
 @pytest.mark.parametrize("name", ["other", "planner", "nobody"])
-async def test_one_that_is_not_among_its_hand_offs_is_refused(name: str, gate_path: str) -> None:
+async def test_one_that_is_not_among_its_hand_offs_is_refused(
+    name: str, gate_path: str, caplog: pytest.LogCaptureFixture
+) -> None:
     model = ScriptedModel([to(name), "I keep it."])
     async with handing(model, Shelf(), path=gate_path) as gate:
-        report = await (await planned(gate)).result()
+        run = await planned(gate)
+        report = await run.result()
+        seen = await happened(run, "observed")
+    assert (seen.data["code"], seen.data["tool_code"]) == ("TOOL_ERROR", "NOT_HANDED")
+    assert "Traceback" not in caplog.text  # it said what it has to say
     assert (report.state, report.agent) == (State.COMPLETE, "planner")
     assert told(model.requests[1])[2].startswith("hand_off: failed\nNOT_HANDED") or "NOT_HANDED" in str(
         model.requests[1]["messages"]
