@@ -150,6 +150,7 @@ class RunView:
         self.since_us = 0
         self.wishes: dict[Wish, Wished] = {}
         self.ended: Ended | None = None
+        self.fault = ""
         self.started_us = 0
         self._begun: Begun | None = None
         self._round: Round | None = None
@@ -185,6 +186,8 @@ class RunView:
         if entry.sequence != self.version + 1:
             raise IllegalStep(f"what happened after entry {self.version} of the run {self.id} is not in its journal")
         before = self.state
+        if entry.causes:  # it has gone on; a fault, which moves it too, says so again
+            self.fault = ""
         self.state = after(self.state, entry.causes)
         self.version = entry.sequence
         if self.state is not before:
@@ -204,9 +207,7 @@ class RunView:
             case Observed():
                 self._observe(body)
             case Faulted():
-                self.until_us = body.until_us
-                self.trouble.faults += 1
-                self.spent.charge(body)
+                self._fault(body, entry.causes)
             case Said():
                 self.history.append(body)
             case Wished():
@@ -228,6 +229,14 @@ class RunView:
         self.started_us = entry.at_us
         self.history.append(begun)
         self.conversation_at = len(self.history)
+
+    def _fault(self, faulted: Faulted, causes: tuple[Cause, ...]) -> None:
+        """A model did not answer; or, where it moves nothing, the program could not go on: no fault of the model's."""
+        self.fault = faulted.why
+        if causes:
+            self.until_us = faulted.until_us
+            self.trouble.faults += 1
+            self.spent.charge(faulted)
 
     def _hear(self, responded: Responded, causes: tuple[Cause, ...], turn: Turn) -> None:
         self.spent.charge(responded)

@@ -65,6 +65,8 @@ def text_of(document: Mapping[str, Json]) -> str:
             ("Started", moment(started_us) if isinstance(started_us, int) else None),
             ("Spent", spent_of(document["spent"])),
             ("Waits for", document["waiting"]),
+            ("Trouble", document["fault"]),
+            ("Unknown", document["unknown"]),
             ("Ended", document["reason"]),
             ("Because", document["why"]),
             ("Done", success),
@@ -121,11 +123,11 @@ def _said(event: RunEvent) -> str:
         case "observed":
             again = " (replayed)" if data["replayed"] else ""
             waits = f" approval {data['approval_id']}" if data["status"] == "waiting" else ""
-            words = " ".join(str(data[each]) for each in ("code", "says") if data[each])
+            words = " ".join(str(data[each]) for each in ("tool_code", "code", "says") if data[each])
             return f"{data['tool']}: {data['status']}{again}{waits} {words}"
         case "faulted":
             until_us = data["until_us"]
-            return f"{data['why']}; asked again at {moment(until_us if isinstance(until_us, int) else None)}"
+            return f"{str(data['why']).rstrip('.')}; again at {moment(until_us if isinstance(until_us, int) else None)}"
         case "said":
             return f"{data['by']}: {data['text']}"
         case "wished":
