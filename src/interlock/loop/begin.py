@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable
 from typing import NotRequired, Required, TypedDict
 
@@ -19,10 +20,13 @@ from interlock.loop.entries import Begun, Bound, Check, Entry, written
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model
+from interlock.loop.options import check_limited, check_options
 from interlock.loop.reach import DOOR, Models, Reach
 from interlock.loop.view import RunView
 from interlock.ports import NewRun, RunClaim
 from interlock.runtime.acts import signed_by
+
+log = logging.getLogger("interlock.runs")
 
 CALL_ID_ROOM = 32
 """Characters behind a run's id in the ids of its calls: turn and position."""
@@ -66,6 +70,7 @@ class Beginning:
 
     async def begun(self, options: RunOptions) -> Begun:
         """What a run is to begin with. Raises `SettingsInvalid` or `ModelUnknown`."""
+        check_options(options, tuple(RunOptions.__annotations__))
         models, limits, task = self._reach.models, RunLimits.of(options.get("limits")), options["task"]
         agent = options.get("agent", "agent")
         first = Agent(agent) if isinstance(agent, str) else agent
@@ -78,6 +83,8 @@ class Beginning:
         given = options["model"]
         name = given if isinstance(given, str) else models.add(given)
         _check_models(models, name, everybody, limits=limits)
+        bound = await self._bound(options, everybody, name)
+        check_limited(limits, bound)
         now_us, expires_s = self._reach.world.clock.now_us(), limits.expires_s
         return Begun(
             task=storable(task),
@@ -86,7 +93,7 @@ class Beginning:
             agents=everybody,
             model=name,
             limits=limits,
-            bound=await self._bound(options, everybody, name),
+            bound=bound,
             task_id=options.get("task_id"),
             expires_us=None if expires_s is None else now_us + int(expires_s * 1_000_000),
             check=options.get("check"),
@@ -127,6 +134,9 @@ class Beginning:
             which = f"there is no tool {missing[0]!r} that this principal may see"
             raise SettingsInvalid(f"{which}: look how it is spelled, and what policies permit")
         _check_check(options.get("check"), self._reach.views.current, callers[0])
+        if not bound and tools is None:
+            who = f"{principal.on_behalf_of} of {principal.tenant}"
+            log.warning("a run begins for %s, who sees 0 tools: compare owner, groups and policies", who)
         return bound
 
 
