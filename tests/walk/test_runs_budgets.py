@@ -58,8 +58,8 @@ async def test_a_model_that_answers_in_its_last_turn_is_checked_and_both_are_sai
         """Say whether it is done."""
         return False
 
-    more = {"limits": RunLimits(calls=1), "check": Check("is_done")}
-    report, _ = await ended(gate_path, [READ, "this is what I have"], [*Shelf().tools, is_done], **more)
+    tools, limits, check = [*Shelf().tools, is_done], RunLimits(calls=1), Check("is_done")
+    report, _ = await ended(gate_path, [READ, "this is what I have"], tools, limits=limits, check=check)
     assert (report.state, report.success) == (State.COMPLETE, False)
     assert report.why == "It answered in its last turn: calls (at most 1)."
 

@@ -281,7 +281,7 @@ async def test_a_check_that_fails_is_no_success_and_says_why() -> None:
     report, _ = await ended(":memory:", ["All done!"], [is_done], check=DONE)
     assert (report.state, report.success) == (State.COMPLETE, False)
     assert report.why == (
-        "Its check is_done did not say: its call is failed (TOOL_EXCEPTION: is_done failed with ValueError.)."
+        "Its check is_done did not say: its call is failed (TOOL_EXCEPTION: is_done failed with ValueError)."
     )
 
 

@@ -254,7 +254,7 @@ class Asking:
         seen = await drive.see(drive.reach.gate.propose(call, caller.pinned(tool.digest)))
         if seen.status is Status.OK:
             return seen.data is True, ""
-        said = "" if seen.error is None else f" ({seen.error.code.value}: {storable(seen.error.message)})"
+        said = "" if seen.error is None else f" ({seen.error.code.value}: {storable(seen.error.message).rstrip('.')})"
         return False, _not_asked(check, f"its call is {seen.status.value}{said}.")
 
     def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:

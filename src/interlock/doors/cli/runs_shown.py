@@ -135,7 +135,8 @@ def _said(event: RunEvent) -> str:
         case "handed_off":
             return f"to {data['agent']}: {data['message']}"
         case "ended":
-            return f"{event.state.value}, {data['reason']}: {' '.join(str(data[each]) for each in ('why', 'answer') if data[each])}"
+            words = " ".join(str(data[each]) for each in ("why", "answer") if data[each])
+            return f"{event.state.value}, {data['reason']}: {words}"
         case _:
             return f"{event.state.value.replace('_', ' ')}. {data.get('why', '')}"
 
@@ -143,9 +144,9 @@ def _said(event: RunEvent) -> str:
 def _responded(data: Mapping[str, Json]) -> str:
     calls = data["calls"]
     names = [str(each["name"]) for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
-    words = [f"{data['agent']} calls {', '.join(names)}"] if names else []
+    words = [f"{data['agent']} calls {', '.join(names)}."] if names else []
     words += [str(data[each]) for each in ("text", "why") if data[each]]
-    return ". ".join(words)
+    return " ".join(words)
 
 
 def replayed(run_id: str, found: tuple[Redecided, ...]) -> tuple[dict[str, Json], str]:
