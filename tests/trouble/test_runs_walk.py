@@ -37,7 +37,7 @@ async def test_n_turns_are_n_requests_and_an_answer_in_the_next_one_is_past_the_
     script: list[Said] = [*[("search", {"query": str(number)}) for number in range(most)], "an answer"]
     shelf = Shelf()
     report, model = await ended(":memory:", script, shelf.tools, limits=RunLimits(rounds=most))
-    assert (len(model.requests), report.state, report.reason) == (most, State.ABORTED, "last_turn")
+    assert (len(model.requests), report.state, report.reason) == (most, State.ABORTED, "rounds")
     report, model = await ended(":memory:", script, shelf.tools, limits=RunLimits(rounds=most + 1))
     assert (len(model.requests), report.state, report.answer) == (most + 1, State.COMPLETE, "an answer")
 

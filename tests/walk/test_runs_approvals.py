@@ -114,6 +114,23 @@ async def test_an_edited_call_is_what_the_report_names_until_it_is_decided() -> 
         assert ((await run.result()).state, shelf.saved) == (State.COMPLETE, [])
 
 
+@pytest.mark.requirement("APR-6")
+async def test_the_report_names_the_edited_call_before_the_run_has_come_to_it() -> None:
+    async with opened(":memory:", ScriptedModel([SAVE]), Shelf().tools, ASKS_TO_SAVE) as gate:
+        run = await start(gate)
+        await reached(run, State.WAITING_APPROVAL)
+        (asked,) = (await run.report()).waiting
+        await run.wish(Wish.PAUSE)
+        await reached(run, State.PAUSED)
+        for by, text in ((BOB, "better"), (CAROL, "best")):
+            seen = await gate.approvals.edit(asked, by=by, arguments=f'{{"note": "n1", "text": "{text}"}}')
+            assert isinstance(seen, Observation)
+            asked = str(seen.approval_id)
+            assert (await run.report()).waiting == (asked,)
+        await run.cancel()
+        assert ((await run.result()).state, (await run.report()).waiting) == (State.CANCELLED, ())
+
+
 @pytest.mark.requirement("APR-5", "EXEC-4")
 async def test_of_two_in_one_turn_each_is_decided_for_itself_and_both_are_told_together(gate_path: str) -> None:
     shelf, model = Shelf(), ScriptedModel([[SAVE, OTHER, READ], "done"])

@@ -7,6 +7,7 @@ import pytest
 
 from interlock import Host, Limit, Limits, ScopeKind, Unit, tool
 from interlock.core.errors import SettingsInvalid
+from interlock.loop.entries import Check
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import State
 from interlock.loop.model import Price, Reply
@@ -37,7 +38,8 @@ def dear(script: list[Said], *, usage: Usage = HUNDREDS, name: str = "scripted")
 
 async def test_of_n_rounds_the_last_is_told_and_the_run_ends_where_it_still_calls(gate_path: str) -> None:
     report, model = await ended(gate_path, reads(9), Shelf().tools, limits=RunLimits(rounds=4))
-    assert (report.state, report.reason, report.spent.rounds) == (State.ABORTED, "last_turn", 4)
+    assert (report.state, report.reason, report.spent.rounds) == (State.ABORTED, "rounds", 4)
+    assert report.why == "It called tools in its last turn: rounds (at most 4)."
     assert [LAST in told(request)[-1] for request in model.requests] == [False, False, False, True]
     assert [request["tool_choice"] for request in model.requests][-1] == "none"
 
@@ -46,6 +48,20 @@ async def test_of_n_rounds_the_last_is_told_and_the_run_ends_where_it_still_call
 async def test_a_model_that_answers_in_its_last_turn_has_completed() -> None:
     report, _ = await ended(":memory:", [READ, "this is what I have"], Shelf().tools, limits=RunLimits(rounds=2))
     assert (report.state, report.answer) == (State.COMPLETE, "this is what I have")
+    assert report.why == "It answered in its last turn: rounds (at most 2)."
+
+
+@pytest.mark.requirement("LOOP-8")
+async def test_a_model_that_answers_in_its_last_turn_is_checked_and_both_are_said(gate_path: str) -> None:
+    @tool(effect="read")
+    async def is_done() -> bool:
+        """Say whether it is done."""
+        return False
+
+    tools, limits, check = [*Shelf().tools, is_done], RunLimits(calls=1), Check("is_done")
+    report, _ = await ended(gate_path, [READ, "this is what I have"], tools, limits=limits, check=check)
+    assert (report.state, report.success) == (State.COMPLETE, False)
+    assert report.why == "It answered in its last turn: calls (at most 1)."
 
 
 async def test_one_round_is_one_request_and_none_is_none() -> None:
@@ -84,7 +100,7 @@ async def test_calls_that_were_refused_for_the_limit_are_refused_again_by_whoeve
 
 async def test_tokens_are_counted_in_and_out_and_the_last_turn_comes_before_they_are_gone(gate_path: str) -> None:
     report, model = await ended(gate_path, reads(9), Shelf().tools, limits=RunLimits(tokens=100))
-    assert (report.state, report.reason, report.spent.tokens) == (State.ABORTED, "last_turn", 90)
+    assert (report.state, report.reason, report.spent.tokens) == (State.ABORTED, "tokens", 90)
     assert "of 100 tokens left" in told(model.requests[-1])[-1]
 
 
@@ -99,7 +115,7 @@ async def test_cost_is_counted_by_the_price_of_the_model(gate_path: str) -> None
     model = dear(reads(9))
     async with opened(gate_path, model, Shelf().tools) as gate:
         report = await (await start(gate, limits=RunLimits(cost_micros=700))).result()
-    assert (report.state, report.reason, report.spent.cost_micros) == (State.ABORTED, "last_turn", 600)
+    assert (report.state, report.reason, report.spent.cost_micros) == (State.ABORTED, "cost_micros", 600)
     assert "100 of 700 cost left" not in told(model.requests[-1])[-1]
     assert "300 of 700 cost left" in told(model.requests[-1])[-1]
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from interlock import Gate, Host, Principal, tool
+from interlock import Gate, Host, PolicySource, Principal, tool
 from interlock.core.decision import Deny
+from interlock.core.errors import SettingsInvalid
 from interlock.loop.desk import RunUnknown
 from interlock.loop.entries import Check, Wish
 from interlock.loop.limits import RunLimits
@@ -113,6 +114,44 @@ async def test_the_last_word_holds_where_pause_and_resume_come_before_the_run_do
         assert (await run.result()).state is State.COMPLETE
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "back", "rests"),
+    [
+        (Wish.PAUSE, Wish.HAND_OVER, Wish.RESUME, State.PAUSED),
+        (Wish.HAND_OVER, Wish.PAUSE, Wish.HAND_BACK, State.WAITING_HUMAN),
+    ],
+)
+async def test_going_on_takes_back_what_was_wished_while_the_run_rested(
+    first: Wish, then: Wish, back: Wish, rests: State, gate_path: str
+) -> None:
+    model = Slow([READ, "done"])
+    async with opened(gate_path, model, Shelf().tools) as gate:
+        run = await start(gate)
+        await model.asked.wait()
+        await run.wish(first)
+        model.go.set()
+        rested = await reached(run, rests)
+        await run.wish(then)
+        await run.wish(back)
+        assert (await run.result(timeout_s=10)).state is State.COMPLETE
+        moved = [each.state for each in await events(run, "moved") if each.cursor > rested.cursor]
+    assert moved == [State.TOOLS]
+
+
+async def test_of_a_pause_and_a_hand_over_the_later_one_counts(gate_path: str) -> None:
+    model = Slow([READ, "done"])
+    async with opened(gate_path, model, Shelf().tools) as gate:
+        run = await start(gate)
+        await model.asked.wait()
+        await run.wish(Wish.PAUSE)
+        await run.wish(Wish.HAND_OVER)
+        model.go.set()
+        await reached(run, State.WAITING_HUMAN)
+        await run.wish(Wish.HAND_BACK)
+        assert (await run.result(timeout_s=10)).state is State.COMPLETE
+        assert [each.state for each in await events(run, "moved")] == [State.WAITING_HUMAN, State.TOOLS]
+
+
 async def test_a_person_takes_over_says_something_and_hands_back(gate_path: str) -> None:
     model, shelf = Slow([READ, "done"]), Shelf()
     async with opened(gate_path, model, shelf.tools) as gate:
@@ -212,13 +251,60 @@ async def test_a_check_says_whether_the_task_is_done_whatever_the_model_says(sai
     assert (report.state, report.answer, report.success) == (State.COMPLETE, "All done!", success)
 
 
-async def test_without_a_check_or_where_it_may_not_be_made_nothing_is_known_of_success() -> None:
+DONE = Check("is_done", '{"note": "n1"}')
+
+
+async def test_only_without_a_check_nothing_is_known_of_success() -> None:
     report, _ = await ended(":memory:", ["All done!"], [checking(True)])
-    assert report.success is None
-    policy = 'permit (principal, action == Action::"search", resource);'
-    check = Check("is_done", '{"note": "n1"}')
-    report, _ = await ended(":memory:", ["All done!"], [*Shelf().tools, checking(True)], policy, check=check)
-    assert (report.state, report.success) == (State.COMPLETE, None)
+    assert (report.success, report.why) == (None, "")
+
+
+async def test_a_check_that_may_not_be_asked_any_more_is_no_success_and_says_why(gate_path: str) -> None:
+    model = Slow(["All done!"])
+    async with opened(gate_path, model, [*Shelf().tools, checking(True)]) as gate:
+        run = await start(gate, check=DONE)
+        await model.asked.wait()
+        policy = 'permit (principal, action == Action::"search", resource);'
+        await gate.policies.save([PolicySource("test", policy)], by=OPERATOR)
+        model.go.set()
+        report = await run.result()
+    assert (report.state, report.success) == (State.COMPLETE, False)
+    assert report.why.startswith("Its check is_done did not say: its call is refused (TOOL_NOT_FOUND: ")
+
+
+async def test_a_check_that_fails_is_no_success_and_says_why() -> None:
+    @tool(effect="read", name="is_done", output_schema={})
+    async def is_done(note: str) -> object:
+        """Say whether it is done."""
+        raise ValueError(note)
+
+    report, _ = await ended(":memory:", ["All done!"], [is_done], check=DONE)
+    assert (report.state, report.success) == (State.COMPLETE, False)
+    assert report.why == (
+        "Its check is_done did not say: its call is failed (TOOL_EXCEPTION: is_done failed with ValueError)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("check", "says"),
+    [
+        (Check("is_dnoe"), "no tool 'is_dnoe' that this principal may see .do you mean is_done"),
+        (Check("hidden"), "no tool 'hidden' that this principal may see"),
+        (Check("save", '{"note": "n", "text": "t"}'), "save cannot check whether a task is done: a check only reads"),
+        (Check("is_done", '{"nota": "n1"}'), "is_done cannot be asked with .*Give arguments that fit its schema"),
+        (Check("is_done", "n1"), "is_done cannot be asked with n1"),
+    ],
+)
+async def test_a_check_that_can_never_be_asked_is_refused_at_the_start(check: Check, says: str) -> None:
+    @tool(effect="read")
+    async def hidden() -> bool:
+        """Be seen by nobody."""
+        return True
+
+    policy = 'permit (principal, action, resource); forbid (principal, action == Action::"hidden", resource);'
+    async with opened(":memory:", ScriptedModel([]), [*Shelf().tools, checking(True), hidden], policy) as gate:
+        with pytest.raises(SettingsInvalid, match=says):
+            await start(gate, check=check)
 
 
 async def test_what_people_do_to_a_run_is_on_record() -> None:

@@ -77,10 +77,16 @@ async def test_policy_can_forbid_it_and_then_nothing_is_handed_over(gate_path: s
 
 
 @pytest.mark.parametrize("name", ["other", "planner", "nobody"])
-async def test_one_that_is_not_among_its_hand_offs_is_refused(name: str, gate_path: str) -> None:
+async def test_one_that_is_not_among_its_hand_offs_is_refused(
+    name: str, gate_path: str, caplog: pytest.LogCaptureFixture
+) -> None:
     model = ScriptedModel([to(name), "I keep it."])
     async with handing(model, Shelf(), path=gate_path) as gate:
-        report = await (await planned(gate)).result()
+        run = await planned(gate)
+        report = await run.result()
+        seen = await happened(run, "observed")
+    assert (seen.data["code"], seen.data["tool_code"]) == ("TOOL_ERROR", "NOT_HANDED")
+    assert "Traceback" not in caplog.text  # it said what it has to say
     assert (report.state, report.agent) == (State.COMPLETE, "planner")
     assert told(model.requests[1])[2].startswith("hand_off: failed\nNOT_HANDED") or "NOT_HANDED" in str(
         model.requests[1]["messages"]
@@ -113,7 +119,7 @@ async def test_budgets_are_the_runs_whoever_is_at_it(gate_path: str) -> None:
     model, shelf = ScriptedModel([READ, to("writer"), SAVE, "never"]), Shelf()
     async with handing(model, shelf, path=gate_path) as gate:
         report = await (await planned(gate, limits=RunLimits(rounds=3))).result()
-    assert (report.state, report.reason, report.spent.rounds, shelf.saved) == (State.ABORTED, "last_turn", 3, [])
+    assert (report.state, report.reason, report.spent.rounds, shelf.saved) == (State.ABORTED, "rounds", 3, [])
 
 
 async def test_limits_on_the_run_at_the_gate_hold_across_agents(gate_path: str) -> None:

@@ -121,3 +121,17 @@ async def test_the_end_of_such_a_run_is_an_event_with_the_reason(gate_path: str)
         await run.result()
         last = (await events(run))[-1]
     assert (last.kind, last.state, last.data["reason"]) == ("ended", State.FAILED, "fixable")
+
+
+@pytest.mark.requirement("LOOP-5")
+async def test_calls_whose_outcome_nobody_knows_are_named_in_the_report(gate_path: str) -> None:
+    @tool(effect="write")
+    async def send(to: str) -> str:
+        """Send it."""
+        raise ValueError("the line went dead")
+
+    model = ScriptedModel([FITS, [("send", {"to": "x"}), FITS], "done"])
+    async with opened(gate_path, model, [*Shelf().tools, send]) as gate:
+        run = await start(gate, task_id="t")
+        report = await run.result()
+    assert (report.state, report.unknown) == (State.COMPLETE, (f"{run.id}.2.0",))

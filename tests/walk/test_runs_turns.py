@@ -8,11 +8,12 @@ import pytest
 
 from interlock import tool
 from interlock.loop.codecs import CODECS
+from interlock.loop.limits import RunLimits
 from interlock.loop.machine import State
 from interlock.loop.model import Reply
 from interlock.models.dialects import Dialect
 from interlock.testing.models import Said, ScriptedModel
-from tests.gates import AnyTool
+from tests.gates import AnyTool, Shelf
 from tests.runs import ended, events, opened, start, told
 
 ARGUMENTS = {"query": "a"}
@@ -200,3 +201,14 @@ async def test_what_a_hosted_server_asks_is_a_proposal_like_any_other(allowed: b
     assert (seen.data["tool"], seen.data["status"]) == ("mcp:other/search", "ok" if allowed else "refused")
     assert (ran, answered(model)["approve"]) == ([], allowed)
     assert [each["name"] for each in model.requests[0]["tools"]] == ["search"]  # type: ignore[attr-defined]
+
+
+async def test_what_a_model_is_told_beside_its_results_are_whole_sentences() -> None:
+    cut = b'{"choices": [{"index": 0, "message": {"role": "assistant", "content": "I"}, "finish_reason": "length"}]}'
+    _, model = await ended(":memory:", [cut, cut, "done"], Shelf().tools, limits=RunLimits(rounds=3))
+    unusable = "it was cut off before it was whole, and nothing of it was run"
+    last = "This is your last turn: no tools can be called any more (no further turn)"
+    assert told(model.requests[2])[1:] == [
+        *[f"Your last answer could not be used: {unusable}. Answer again."] * 2,
+        f"{last}. Answer now with what you have, and say what is not done.",
+    ]

@@ -15,7 +15,7 @@ from typing import Final
 
 from interlock.core.errors import StoreError
 from interlock.loop.drive import Drive
-from interlock.loop.entries import KINDS, Ended, Wish, Wished, read
+from interlock.loop.entries import KINDS, Ended, Faulted, Step, Wish, Wished, read
 from interlock.loop.interrupted import RunLost
 from interlock.loop.machine import RESTING, Cause, State
 from interlock.loop.reach import Reach
@@ -49,7 +49,7 @@ class EmbeddedEngine:
         self._named: set[Place] = set()
         self._drives: dict[Place, Drive] = {}
         self._tasks: dict[Place, asyncio.Task[None]] = {}
-        self._failures: dict[Place, int] = {}
+        self._failures: dict[Place, list[str]] = {}
         self._looking: asyncio.Task[None] | None = None
         self._is_closing = False
 
@@ -182,20 +182,39 @@ class EmbeddedEngine:
                 await drive.run()
             self._failures.pop(place, None)
         except Exception as fault:  # noqa: BLE001 - whatever is wrong with one run, the others go on, and it must not stay held
-            report(log, f"the run {place[1]} could not go on", fault=fault, redactor=self._reach.records.redactor)
-            await self._set_aside(place, drive)
+            await self._set_aside(place, drive, fault)
         finally:
             if self._drives.get(place) is drive:  # else it was taken again meanwhile
                 del self._drives[place], self._tasks[place]
 
-    async def _set_aside(self, place: Place, drive: Drive) -> None:
-        failures = self._failures[place] = self._failures.get(place, 0) + 1
-        pause_s = PAUSE_S * 2 ** min(failures, DOUBLINGS_MAX)
+    async def _set_aside(self, place: Place, drive: Drive, fault: Exception) -> None:
+        """Say what is wrong, and let go of the run for a while, or for good. Of each kind the log has one trace."""
+        kind, failures = type(fault).__name__, self._failures.setdefault(place, [])
+        said, redactor = f"the run {place[1]} could not go on", self._reach.records.redactor
+        if kind in failures:
+            log.warning("%s: %s, time %d", said, kind, len(failures) + 1)
+        else:
+            report(log, said, fault=fault, redactor=redactor)
+        failures.append(kind)
+        pause_s = PAUSE_S * 2 ** min(len(failures), DOUBLINGS_MAX)
+        until_us = drive.now_us() + int(pause_s * 1_000_000)
         try:
-            if failures < FAILURES_MAX or not await _is_given_up(drive):
-                await drive.set_down(until_us=drive.now_us() + int(pause_s * 1_000_000))
-        except Exception as fault:  # noqa: BLE001 - whatever it is, the engine goes on
-            report(log, f"the run {place[1]} stays held", fault=fault, redactor=self._reach.records.redactor)
+            if len(failures) >= FAILURES_MAX and await _is_given_up(drive):
+                del self._failures[place]
+                return
+            attempt = f"attempt {len(failures)} of {FAILURES_MAX}" if len(failures) < FAILURES_MAX else "left to others"
+            await _note(drive, f"It could not go on ({kind}): {attempt}, again in {pause_s:g} s.", until_us=until_us)
+            await drive.set_down(until_us=until_us)
+        except RunLost:
+            return
+        except Exception as other:  # noqa: BLE001 - whatever it is, the engine goes on
+            report(log, f"the run {place[1]} stays held", fault=other, redactor=redactor)
+
+
+async def _note(drive: Drive, why: str, *, until_us: int) -> None:
+    """Write down that a run could not go on, where its journal can be read and be written."""
+    with suppress(Exception):  # it is set aside all the same
+        await drive.move(Step(Faulted(why, 0, until_us), ()))
 
 
 async def _is_given_up(drive: Drive) -> bool:

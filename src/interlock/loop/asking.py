@@ -11,7 +11,7 @@ from interlock.core.call import Caller, ToolCall, storable
 from interlock.core.frozen import maker
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
-from interlock.loop.entries import Bound, Ended, Faulted, Responded, Step
+from interlock.loop.entries import Bound, Check, Ended, Faulted, Responded, Step
 from interlock.loop.holding import Contended, Held, Used, most_used, used_by, used_in_vain
 from interlock.loop.interrupted import Interrupted
 from interlock.loop.machine import Cause, State
@@ -19,7 +19,7 @@ from interlock.loop.model import Model, ModelUnknown, Reply
 from interlock.loop.offer import Offer, Role, checking, missing
 from interlock.loop.reach import caller_for
 from interlock.loop.transcript import Transcript
-from interlock.loop.verdict import judged, last_turn
+from interlock.loop.verdict import LastTurn, judged, last_turn
 from interlock.models.codec import Choice
 from interlock.models.dialects import Dialect
 from interlock.models.turn import Ended as TurnEnded
@@ -45,7 +45,6 @@ _ENDS: Final = {
     Cause.ANSWERED: "answered",
     Cause.REFUSED: "refused",
     Cause.GAVE_UP: "model",
-    Cause.OVER_LIMIT: "last_turn",
 }
 
 
@@ -103,10 +102,14 @@ class Asking:
     async def finish(self) -> bool:
         """A turn is recorded, and not yet what it means: the process died, or the task is to be checked first."""
         drive, view = self._drive, self._drive.view
-        turn = view.round.turn
-        cause, why = judged(turn, last=bool(view.round.responded.why))
-        success = await self._checked(view.round.responded.model) if cause is Cause.ANSWERED else None
-        await drive.end(cause, Ended(_ENDS.get(cause, "model"), why, storable(turn.text), success))
+        turn, responded = view.round.turn, view.round.responded
+        last = last_turn(view, view.spent.before(responded)) if responded.why else None
+        cause, why = judged(turn, last=last)
+        success = None
+        if cause is Cause.ANSWERED:
+            success, missed = await self._checked(responded.model)
+            why = " ".join(filter(None, (why, missed)))
+        await drive.end(cause, Ended(_reason(cause, last), why, storable(turn.text), success))
         return False
 
     def offer(self, dialect: Dialect, caller: Caller) -> Offer:
@@ -128,14 +131,15 @@ class Asking:
 
     async def _ask(self, model: Model, caller: Caller) -> bool:
         drive, view = self._drive, self._drive.view
-        note = last_turn(view)
+        last = last_turn(view)
+        note = "" if last is None else last.note
         found = self.offer(model.dialect, caller)
         said = self._transcripts.setdefault(model.name, Transcript(view, model.codec)).messages(note=note)
         body = model.codec.request(
             said,
             options=model.options,
             tools=found.declarations.tools,
-            choice=Choice.NONE if note else Choice.AUTO,
+            choice=Choice.AUTO if last is None else Choice.NONE,
         )
         await drive.sure()
         held = await self._held(model, caller, body)
@@ -144,7 +148,7 @@ class Asking:
         if isinstance(held, Exhausted):
             await drive.end(Cause.OVER_LIMIT, Ended("budget", _says(held)))
             return False
-        return await self._take_in(await self._sent(model, caller, body, held=held), note=note)
+        return await self._take_in(await self._sent(model, caller, body, held=held), last=last)
 
     async def _held(self, model: Model, caller: Caller, body: RequestBody) -> Held | Exhausted | None:
         try:
@@ -167,11 +171,11 @@ class Asking:
                 working_ms = int((clock.monotonic_s() - began_s) * 1_000)
                 await drive.reach.holding.settle(held, used or most_used(model, body), working_ms=working_ms)
 
-    async def _take_in(self, heard: Heard, *, note: str) -> bool:
+    async def _take_in(self, heard: Heard, *, last: LastTurn | None) -> bool:
         drive, view, turn = self._drive, self._drive.view, heard.reply.turn
         if _is_passing(heard.reply):
             return await self._fault(heard)
-        cause, why = judged(turn, last=bool(note))
+        cause, why = judged(turn, last=last)
         responded = make_responded(
             model=heard.model.name,
             dialect=heard.model.dialect.value,
@@ -183,7 +187,7 @@ class Asking:
             cost_micros=heard.used.cost_micros,
             reported=heard.used.reported,
             working_ms=heard.working_ms,
-            why=why if cause is Cause.NOTHING_RAN else note,
+            why=why if cause is Cause.NOTHING_RAN else "" if last is None else last.note,
         )
         first, charges = (*self._again(), Cause.RESPONDED), self._charges(heard, rounds=1)
         match cause:
@@ -197,7 +201,7 @@ class Asking:
                 await drive.move(Step(responded, first), turn=turn, charges=charges)
                 return await self.finish()
             case _:
-                ended = Ended(_ENDS[cause], why, storable(turn.text))
+                ended = Ended(_reason(cause, last), why, storable(turn.text))
                 await drive.move(Step(responded, first), Step(ended, (cause,)), turn=turn, charges=charges)
                 return False
 
@@ -232,19 +236,26 @@ class Asking:
         await drive.ask(drive.reach.world.clock.sleep(left_s))
         return True
 
-    async def _checked(self, model: str) -> bool | None:
-        """Whether the task is done, by the word of the tool that the run was given for that."""
+    async def _checked(self, model: str) -> tuple[bool | None, str]:
+        """Whether the task is done, by the word of the tool that the run was given for that; None where it has none.
+        One that cannot be asked says of no task that it is done: then also why it could not."""
         drive, view = self._drive, self._drive.view
-        check, principal = view.begun.check, await drive.reach.today(view)
-        if check is None or principal is None:
-            return None
+        check = view.begun.check
+        if check is None:
+            return None, ""
+        principal = await drive.reach.today(view)
+        if principal is None:
+            return False, _not_asked(check, "who this run is for is no longer known.")
         caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model)
         tool = checking(drive.reach.views.current, caller, check.tool, bound=view.begun.bound)
         if tool is None:
-            return None
+            return False, _not_asked(check, "there is no such tool any more that only reads.")
         call = ToolCall(f"{view.id}.check", check.tool, check.arguments)
         seen = await drive.see(drive.reach.gate.propose(call, caller.pinned(tool.digest)))
-        return seen.data is True if seen.status is Status.OK else None
+        if seen.status is Status.OK:
+            return seen.data is True, ""
+        said = "" if seen.error is None else f" ({seen.error.code.value}: {storable(seen.error.message).rstrip('.')})"
+        return False, _not_asked(check, f"its call is {seen.status.value}{said}.")
 
     def _charges(self, heard: Heard, *, rounds: int) -> tuple[Reservation, ...]:
         """What the request is charged that held nothing."""
@@ -259,6 +270,15 @@ class Asking:
 def _is_passing(reply: Reply) -> bool:
     """Whether the fault is the server's or the network's, and nothing came that could be used."""
     return reply.may_repeat or reply.turn.ended is TurnEnded.DROPPED
+
+
+def _reason(cause: Cause, last: LastTurn | None) -> str:
+    """The word for an end: the limit, where that made a turn the last."""
+    return last.limit if last is not None and cause is Cause.OVER_LIMIT else _ENDS.get(cause, "model")
+
+
+def _not_asked(check: Check, why: str) -> str:
+    return f"Its check {check.tool} did not say: {why}"
 
 
 def _says(full: Exhausted) -> str:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Collection, Iterable
 from typing import NotRequired, Required, TypedDict
 
 from interlock.core.admission import CALL_ID_CHARS_MAX, admit
 from interlock.core.budget import Limits
 from interlock.core.call import Caller, Origin, Principal, ToolCall, storable
+from interlock.core.decision import Deny, propose
 from interlock.core.errors import SettingsInvalid
 from interlock.core.journal import EventKind
 from interlock.core.policy import Visibility
+from interlock.core.refusals import Code
 from interlock.core.view import View
 from interlock.loop.agent import Agent, by_name
 from interlock.loop.entries import Begun, Bound, Check, Entry, written
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model
+from interlock.loop.options import check_limited, check_options
 from interlock.loop.reach import DOOR, Models, Reach
 from interlock.loop.view import RunView
 from interlock.ports import NewRun, RunClaim
 from interlock.runtime.acts import signed_by
+
+log = logging.getLogger("interlock.runs")
 
 CALL_ID_ROOM = 32
 """Characters behind a run's id in the ids of its calls: turn and position."""
@@ -68,6 +74,7 @@ class Beginning:
 
     async def begun(self, options: RunOptions) -> Begun:
         """What a run is to begin with. Raises `SettingsInvalid` or `ModelUnknown`."""
+        check_options(options, tuple(RunOptions.__annotations__))
         models, limits, task = self._reach.models, RunLimits.of(options.get("limits")), options["task"]
         agent = options.get("agent", "agent")
         first = Agent(agent) if isinstance(agent, str) else agent
@@ -80,6 +87,8 @@ class Beginning:
         given = options["model"]
         name = given if isinstance(given, str) else models.add(given)
         _check_models(models, name, everybody, limits=limits)
+        bound = await self._bound(options, everybody, name)
+        check_limited(limits, bound)
         now_us, expires_s = self._reach.world.clock.now_us(), limits.expires_s
         return Begun(
             task=storable(task),
@@ -88,7 +97,7 @@ class Beginning:
             agents=everybody,
             model=name,
             limits=limits,
-            bound=await self._bound(options, everybody, name),
+            bound=bound,
             task_id=options.get("task_id"),
             expires_us=None if expires_s is None else now_us + int(expires_s * 1_000_000),
             check=options.get("check"),
@@ -129,16 +138,31 @@ class Beginning:
             which = f"there is no tool {missing[0]!r} that this principal may see"
             raise ToolNotFound(f"{which}: look how it is spelled, and what policies permit")
         _check_check(options.get("check"), self._reach.views.current, callers[0])
+        if not bound and tools is None:
+            who = f"{principal.on_behalf_of} of {principal.tenant}"
+            log.warning("a run begins for %s, who sees 0 tools: compare owner, groups and policies", who)
         return bound
 
 
 def _check_check(check: Check | None, view: View, caller: Caller) -> None:
-    """A check only reads. What this principal may not see, or is not there, says nothing of success later."""
-    tool = None if check is None else view.catalogue.find(caller.principal.tenant, check.tool)
-    if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
+    """A check only reads, and can be asked: what could never be would say of every task that it is not done."""
+    if check is None:
         return
+    name = check.tool
+    tool = view.catalogue.find(caller.principal.tenant, name)
+    if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
+        close = view.told(Deny(Code.TOOL_NOT_FOUND, ""), name, caller).details.get("nearest")
+        meant = f" (do you mean {close[0]}?)" if isinstance(close, list) and close else ""
+        which = f"check: there is no tool {name!r} that this principal may see{meant}"
+        raise SettingsInvalid(f"{which}: look how it is spelled, and what policies permit")
     if tool.spec.effect.is_effect:
-        raise SettingsInvalid(f"{tool.spec.name} cannot check whether a task is done: a check only reads")
+        raise SettingsInvalid(f"{name} cannot check whether a task is done: a check only reads; name a tool that does")
+    frozen = propose(ToolCall("check", name, check.arguments), caller, view.catalogue)
+    if isinstance(frozen, Deny):
+        wrong = frozen.details.get("validation_errors")
+        first = f" {wrong[0]}" if isinstance(wrong, list) and wrong else ""
+        said = f"check: {name} cannot be asked with {check.arguments}: {frozen.message.rstrip('.')}.{first}"
+        raise SettingsInvalid(f"{said} Give arguments that fit its schema, as JSON, and a tool that takes calls.")
 
 
 def _check_ids(options: RunOptions) -> None:

@@ -19,6 +19,7 @@ from interlock.loop.entries import Ended, HandedOff, Moved, Observed, Step
 from interlock.loop.hand_off import handed_to
 from interlock.loop.machine import Cause, State
 from interlock.loop.offer import NOT_OFFERED, Planned, planned
+from interlock.loop.questions import replacement
 from interlock.loop.reach import caller_for
 from interlock.loop.verdict import calls_over
 from interlock.loop.view import Round, RunView
@@ -243,10 +244,10 @@ class Calling:
             held = await drive.reach.world.approvals.approval(drive.view.tenant, waited.seen.approval_id or "")
             if held is None or held[0].state is not ApprovalState.VOID:
                 return None
-            for each in await drive.reach.world.approvals.approvals(drive.view.tenant, None):
-                if each.replaces == held[0].id and each.run == drive.view.id:
-                    asks = {"approval_id": each.id, "operation_id": each.operation_id}
-                    return waited.seen.changed({**asks, "expires_at_us": each.expires_at_us})
+            edited = await replacement(drive.reach.world.approvals, drive.view, void=held[0])
+            if edited is not None:
+                asks = {"approval_id": edited.id, "operation_id": edited.operation_id}
+                return waited.seen.changed({**asks, "expires_at_us": edited.expires_at_us})
             await drive.see(drive.reach.world.clock.sleep(IN_PROGRESS_S))  # the new question follows the old one's end
         return None
 

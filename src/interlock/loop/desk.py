@@ -20,6 +20,7 @@ from interlock.loop.bells import Bells
 from interlock.loop.engine import Engine
 from interlock.loop.entries import Begun, Body, Entry, Observed, Said, Wish, Wished, entries_after, read, written
 from interlock.loop.events import RunEvent, event_of
+from interlock.loop.questions import standing
 from interlock.loop.reach import Reach
 from interlock.loop.replay import Against, Redecided, Replay
 from interlock.loop.report import RunReport, report_of
@@ -57,7 +58,7 @@ class Run:
 
     async def report(self) -> RunReport:
         """How it stands."""
-        return report_of(await self._desk.view(self.tenant, self.id))
+        return await self._desk.report(self.tenant, self.id)
 
     async def result(self, *, timeout_s: float | None = None) -> RunReport:
         """How it ended, once it has. Raises `TimeoutError`; the run goes on all the same."""
@@ -209,6 +210,13 @@ class RunDesk:
         async for entry in self._entries(tenant, run_id, after=0):
             view.apply(entry)
         return view
+
+    async def report(self, tenant: str, run_id: str) -> RunReport:
+        """How a run stands. What it waits for are the questions of now, also where one was edited just before."""
+        view = await self.view(tenant, run_id)
+        found, approvals = report_of(view), self._reach.world.approvals
+        now = [await standing(approvals, view, asked=each) for each in found.waiting]
+        return replace(found, waiting=tuple(each for each in now if each is not None))
 
     async def ended(self, tenant: str, run_id: str) -> RunView:
         """Where a run stands once it is over, whoever drives it."""

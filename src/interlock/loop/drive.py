@@ -183,7 +183,7 @@ class Drive:
         rested = next((wish for wish in _RESTED if wish in view.wishes), None)
         if rested is not None and view.state is not State.MODEL_RESPONSE:
             asked = view.wishes[rested]
-            await self._come_to_rest(Moved(f"{asked.by}: {asked.text}"), _RESTED[rested])
+            await self._come_to_rest(Moved(": ".join(filter(None, (asked.by, asked.text)))), _RESTED[rested])
             return True
         match view.state:
             case State.MODEL_REQUEST | State.MODEL_RETRY:

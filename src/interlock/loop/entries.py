@@ -67,7 +67,8 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Faulted:
-    """A model was asked and gave no answer; it is asked again at `until_us`."""
+    """A model was asked and gave no answer; it is asked again at `until_us`. One that moves nothing is a fault of the
+    program: the run is taken up again then."""
 
     why: str
     status: int

@@ -111,6 +111,7 @@ def _observed(body: Observed) -> dict[str, Json]:
         "status": seen.status.value,
         "stage": stage_of(seen).value,
         "code": None if seen.error is None else seen.error.code.value,
+        "tool_code": None if seen.error is None else seen.error.details.get("tool_code"),
         "says": seen.user_text or ("" if seen.error is None else seen.error.message),
         "operation_id": seen.operation_id,
         "approval_id": seen.approval_id,

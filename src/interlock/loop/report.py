@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from interlock.core.observation import Status
 from interlock.loop.machine import State
-from interlock.loop.view import RunView, Spent
+from interlock.loop.view import Round, RunView, Spent
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
     """How a run stands, or how it ended. `agent` is at the task, and `model` is asked next. `waiting` are ids of
     approvals. `answer` is the model's last word, which is not proof that the task is done: `success` says what the
-    run's check found, None where it has none."""
+    run's check found, None where it has none; a check that could not be asked is no success, and `why` says so.
+    `fault` is what last kept it from going on, empty once it has. `unknown` are the ids of calls of which the run was
+    told that nobody knows whether they happened."""
 
     id: str
     state: State
@@ -27,6 +31,8 @@ class RunReport:
     model: str = ""
     principal: str = ""
     started_us: int = 0
+    fault: str = ""
+    unknown: tuple[str, ...] = ()
 
 
 def report_of(view: RunView) -> RunReport:
@@ -47,4 +53,13 @@ def report_of(view: RunView) -> RunReport:
         model=view.agent.model or view.begun.model,
         principal=view.begun.principal.on_behalf_of,
         started_us=view.started_us,
+        fault=view.fault,
+        unknown=tuple(_unknown(view)),
     )
+
+
+def _unknown(view: RunView) -> Iterator[str]:
+    for each in view.history:
+        if isinstance(each, Round):
+            seen = (found.seen for _, found in sorted(each.observed.items()))
+            yield from (one.call_id for one in seen if one.status is Status.UNKNOWN)

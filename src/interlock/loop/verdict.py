@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from interlock.core.call import storable
 from interlock.loop.entries import Ended
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import RESTING, Cause, State
-from interlock.loop.view import RunView
+from interlock.loop.view import RunView, Spent
 from interlock.models.turn import Ended as TurnEnded
 from interlock.models.turn import Turn
 
@@ -26,15 +27,17 @@ _WHY: dict[TurnEnded, str] = {
 }
 
 
-def judged(turn: Turn, *, last: bool) -> tuple[Cause, str]:
-    """What a turn does to its run, and why where it comes to nothing. `last`: no calls may be made any more."""
+def judged(turn: Turn, *, last: LastTurn | None) -> tuple[Cause, str]:
+    """What a turn does to its run, and why where that needs a word. `last`: no calls may be made any more."""
     match turn.ended:
-        case TurnEnded.CALLS_ALLOWED if last:
-            return Cause.OVER_LIMIT, "It called tools in its last turn."
+        case TurnEnded.CALLS_ALLOWED if last is not None:
+            return Cause.OVER_LIMIT, f"It called tools in its last turn: {last.limits}."
         case TurnEnded.CALLS_ALLOWED if turn.runnable:
             return Cause.CALLED, ""
         case TurnEnded.CALLS_ALLOWED:
             return Cause.NOTHING_RAN, "none of its calls was whole."
+        case TurnEnded.ANSWER if last is not None:
+            return Cause.ANSWERED, f"It answered in its last turn: {last.limits}."
         case TurnEnded.ANSWER:
             return Cause.ANSWERED, ""
         case TurnEnded.REFUSED:
@@ -89,19 +92,38 @@ def _used_up(view: RunView) -> Iterator[tuple[str, float, float]]:
             yield name, used, most
 
 
-def last_turn(view: RunView) -> str:
-    """What the model is told where its next turn is its last one; empty where it is not."""
-    limits, spent = view.begun.limits, view.spent
-    left = []
+@dataclass(frozen=True, slots=True)
+class LastTurn:
+    """Why a turn is the last of its run: `limit` is the first limit that makes it so, `limits` are all in words, and
+    `note` is what the model is told."""
+
+    limit: str
+    limits: str
+    note: str
+
+
+def last_turn(view: RunView, spent: Spent | None = None) -> LastTurn | None:
+    """Whether the next turn is the last one, or the one before which so much was spent; None where it is not."""
+    found = tuple(_last(view.begun.limits, spent or view.spent))
+    if not found:
+        return None
+    limits = ", ".join(f"{name} (at most {most:g})" for name, most, _ in found)
+    return LastTurn(found[0][0], limits, LAST_TURN.format(left=", ".join(left for *_, left in found)))
+
+
+def _last(limits: RunLimits, spent: Spent) -> Iterator[tuple[str, float, str]]:
+    """The limits that leave room for one turn alone: name, the most there may be, and what is left of it in words."""
     if limits.rounds is not None and limits.rounds - spent.rounds <= 1 and limits.rounds > 1:
-        left.append("no further turn")
+        yield "rounds", limits.rounds, "no further turn"
     if limits.calls is not None and spent.calls >= limits.calls:
-        left.append("no further call")
-    for name, used, most in (("tokens", spent.tokens, limits.tokens), ("cost", spent.cost_micros, limits.cost_micros)):
+        yield "calls", limits.calls, "no further call"
+    for name, used, most in (
+        ("tokens", spent.tokens, limits.tokens),
+        ("cost_micros", spent.cost_micros, limits.cost_micros),
+    ):
         mean = used / spent.rounds if spent.rounds else 0
         if most is not None and spent.rounds and used + 2 * mean > most:
-            left.append(f"{most - used:g} of {most:g} {name} left")
-    return LAST_TURN.format(left=", ".join(left)) if left else ""
+            yield name, most, f"{most - used:g} of {most:g} {name.removesuffix('_micros')} left"
 
 
 def calls_over(view: RunView, calls: Sequence[tuple[int, str]]) -> dict[int, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.canonical import canonical, integral, sha256_hex
@@ -55,6 +55,14 @@ _BACK: Mapping[Wish, tuple[Wish, State]] = {
 
 _TAKEN_BACK: Mapping[Wish, Wish] = {away: back for back, (away, _) in _BACK.items()}
 
+_OTHER_REST: Mapping[Wish, Wish] = {
+    Wish.PAUSE: Wish.HAND_OVER,
+    Wish.HAND_OVER: Wish.PAUSE,
+    Wish.RESUME: Wish.HAND_OVER,
+    Wish.HAND_BACK: Wish.PAUSE,
+}
+"""The rest of the other kind that each of these takes back, where it was wished before and is not carried out."""
+
 
 @dataclass(slots=True)
 class Round:
@@ -99,6 +107,16 @@ class Spent:
         self.cost_micros += asked.cost_micros
         self.working_ms += asked.working_ms
 
+    def before(self, answered: Responded) -> Spent:
+        """What was used up when the answer was asked for that was charged last."""
+        return replace(
+            self,
+            rounds=self.rounds - 1,
+            tokens=self.tokens - answered.tokens,
+            cost_micros=self.cost_micros - answered.cost_micros,
+            working_ms=self.working_ms - answered.working_ms,
+        )
+
 
 @dataclass(slots=True)
 class Trouble:
@@ -132,6 +150,7 @@ class RunView:
         self.since_us = 0
         self.wishes: dict[Wish, Wished] = {}
         self.ended: Ended | None = None
+        self.fault = ""
         self.started_us = 0
         self._begun: Begun | None = None
         self._round: Round | None = None
@@ -167,6 +186,8 @@ class RunView:
         if entry.sequence != self.version + 1:
             raise IllegalStep(f"what happened after entry {self.version} of the run {self.id} is not in its journal")
         before = self.state
+        if entry.causes:  # it has gone on; a fault, which moves it too, says so again
+            self.fault = ""
         self.state = after(self.state, entry.causes)
         self.version = entry.sequence
         if self.state is not before:
@@ -186,9 +207,7 @@ class RunView:
             case Observed():
                 self._observe(body)
             case Faulted():
-                self.until_us = body.until_us
-                self.trouble.faults += 1
-                self.spent.charge(body)
+                self._fault(body, entry.causes)
             case Said():
                 self.history.append(body)
             case Wished():
@@ -210,6 +229,14 @@ class RunView:
         self.started_us = entry.at_us
         self.history.append(begun)
         self.conversation_at = len(self.history)
+
+    def _fault(self, faulted: Faulted, causes: tuple[Cause, ...]) -> None:
+        """A model did not answer; or, where it moves nothing, the program could not go on: no fault of the model's."""
+        self.fault = faulted.why
+        if causes:
+            self.until_us = faulted.until_us
+            self.trouble.faults += 1
+            self.spent.charge(faulted)
 
     def _hear(self, responded: Responded, causes: tuple[Cause, ...], turn: Turn) -> None:
         self.spent.charge(responded)
@@ -251,6 +278,8 @@ class RunView:
     def _wish(self, wished: Wished) -> None:
         """The last word holds: going on takes back a rest that was not begun, and the other way round."""
         what = wished.what
+        if what in _OTHER_REST:
+            self.wishes.pop(_OTHER_REST[what], None)
         if what in _BACK:
             away, there = _BACK[what]
             if self.state is there:

@@ -233,10 +233,14 @@ class PythonRunner:
         if isinstance(fault, Misfit):
             message = f"{fault} is not what the code of {spec.name} takes."
             return Failed(Code.TOOL_ARGUMENT_INVALID, message, nothing_happened=True)
+        failed = failure_of(fault, spec=spec)
+        if failed.tool_code:  # it is declared: nothing is wrong with the tool's code
+            LOG.info("%s, operation %s: it reported %s", spec.name, invocation.operation_id, failed.tool_code)
+            return failed
         redactor = self._redactor.with_secrets(invocation.secrets.values())
         trace = redactor.text("".join(traceback.format_exception(fault)))
         LOG.error("%s, operation %s: %s", spec.name, invocation.operation_id, trace)
-        return failure_of(fault, spec=spec)
+        return failed
 
 
 def _is_its_own(fault: BaseException) -> bool:

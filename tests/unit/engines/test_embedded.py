@@ -6,12 +6,13 @@ import pytest
 
 from interlock import Host
 from interlock.engines.embedded import FAILURES_MAX, EmbeddedEngine
+from interlock.loop.limits import RunLimits
 from interlock.loop.machine import State
 from interlock.store.memory import MemoryStore
 from interlock.testing.fakes import FakeClock
 from interlock.testing.models import Call, ScriptedModel
 from tests.gates import ALICE, BOB, Shelf
-from tests.runs import ASKS_TO_SAVE, on_store, opened, reached, rested, start
+from tests.runs import ASKS_TO_SAVE, events, on_store, opened, reached, rested, start
 
 pytestmark = pytest.mark.requirement("LOOP-7")
 
@@ -72,7 +73,9 @@ async def test_a_process_without_models_takes_no_run(tmp_path: Path) -> None:
         assert len(await gate._world.runs.due_runs(gate._world.clock.now_us(), 9)) == 1
 
 
-async def test_a_run_that_cannot_be_driven_is_set_aside_with_growing_pauses_and_then_ended() -> None:
+async def test_a_run_that_cannot_be_driven_is_set_aside_with_growing_pauses_and_then_ended(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     clock = FakeClock()
 
     def broken(body: object) -> str:
@@ -82,12 +85,38 @@ async def test_a_run_that_cannot_be_driven_is_set_aside_with_growing_pauses_and_
         run = await start(gate)
         for failures in range(1, FAILURES_MAX):
             await rested(gate, run.id)
-            clock.advance(2 * 2**failures - 0.1)
+            pause_s = 2 * 2**failures
+            why = f"It could not go on (RuntimeError): attempt {failures} of 5, again in {pause_s} s."
+            standing = await run.report()
+            assert (standing.fault, standing.state) == (why, State.MODEL_REQUEST)
+            clock.advance(pause_s - 0.1)
             assert await gate.runs.recover() == 0
             clock.advance(0.2)
             assert await gate.runs.recover() == 1
         report = await run.result()
+        told = await events(run, "faulted")
     assert (report.state, report.reason, report.why) == (State.FAILED, "fault", "It could not go on; the log says why.")
+    assert ([each.data["why"] for each in told][-1], report.fault) == (why, "")
+    assert (caplog.text.count("Traceback"), caplog.text.count("a fault of ours")) == (1, 2)  # its source and its words
+
+
+async def test_faults_of_the_program_are_none_of_the_model_and_are_forgotten_once_the_run_goes_on() -> None:
+    clock, faults = FakeClock(), iter([True, True])
+
+    def shaky(body: object) -> str:
+        if next(faults, False):
+            raise RuntimeError("a fault of ours")
+        return "done"
+
+    async with opened(":memory:", ScriptedModel(shaky), Shelf().tools, host=Host(clock=clock), runs_every_s=0) as gate:
+        run = await start(gate, limits=RunLimits(faults=0))
+        for _ in range(2):
+            await rested(gate, run.id)
+            clock.advance(60)
+            await gate.runs.recover()
+        report = await run.result()
+        assert (report.state, report.answer, report.fault) == (State.COMPLETE, "done", "")
+        assert len(await events(run, "faulted")) == 2
 
 
 async def test_one_run_that_is_broken_holds_up_no_other() -> None:

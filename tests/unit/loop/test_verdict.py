@@ -7,7 +7,7 @@ from interlock.core.refusals import Code
 from interlock.loop.entries import Faulted
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import RUN, Cause, State
-from interlock.loop.verdict import calls_over, judged, last_turn, over
+from interlock.loop.verdict import LastTurn, calls_over, judged, last_turn, over
 from interlock.models.turn import Ended, Proposed, Turn
 from interlock.testing.models import Call
 from tests.unit.loop.journal import READ, Journal, seen
@@ -18,20 +18,20 @@ OPEN_CALL = Proposed(0, "w", "w", "search", "{}", closed=False)
 
 @pytest.mark.requirement("LOOP-3")
 @pytest.mark.parametrize("ended", Ended)
-@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("last", [None, LastTurn("rounds", "rounds (at most 2)", "It is your last turn.")])
 def test_every_end_of_a_turn_does_something_that_the_machine_allows_and_one_alone_runs_calls(
-    ended: Ended, last: bool
+    ended: Ended, last: LastTurn | None
 ) -> None:
     cause, why = judged(Turn("text", (CALL,), ended), last=last)
     assert cause in RUN[State.MODEL_RESPONSE]
-    assert (cause is Cause.CALLED) is (ended is Ended.CALLS_ALLOWED and not last)
+    assert (cause is Cause.CALLED) is (ended is Ended.CALLS_ALLOWED and last is None)
     if cause is Cause.NOTHING_RAN and ended is not Ended.PAUSED:
         assert why.endswith(".")
 
 
 @pytest.mark.requirement("LOOP-3")
 def test_a_turn_none_of_whose_calls_was_closed_runs_nothing() -> None:
-    assert judged(Turn("", (OPEN_CALL,), Ended.CALLS_ALLOWED), last=False)[0] is Cause.NOTHING_RAN
+    assert judged(Turn("", (OPEN_CALL,), Ended.CALLS_ALLOWED), last=None)[0] is Cause.NOTHING_RAN
 
 
 @pytest.mark.requirement("LOOP-1", "BUD-1")
@@ -77,14 +77,19 @@ def test_a_run_that_rests_runs_into_its_calendar_and_into_its_wait_whichever_is_
 @pytest.mark.requirement("BUD-1")
 def test_the_last_turn_is_told_what_is_left() -> None:
     journal = Journal(RunLimits(rounds=2, tokens=100, calls=1))
-    assert last_turn(journal.view) == ""
+    assert last_turn(journal.view) is None
     journal.responds(READ)
     journal.observes(seen())
-    assert "(no further turn, no further call)" in last_turn(journal.view)
+    last = last_turn(journal.view)
+    assert last is not None
+    assert (last.limit, last.limits) == ("rounds", "rounds (at most 2), calls (at most 1)")
+    assert "(no further turn, no further call)" in last.note
     journal = Journal(RunLimits(tokens=80))
     journal.responds(READ)
     journal.observes(seen())
-    assert "(50 of 80 tokens left)" in last_turn(journal.view)
+    last = last_turn(journal.view)
+    assert last is not None
+    assert (last.limit, "(50 of 80 tokens left)" in last.note) == ("tokens", True)
 
 
 @pytest.mark.requirement("BUD-1")

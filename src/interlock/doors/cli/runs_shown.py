@@ -70,6 +70,8 @@ def text_of(document: Mapping[str, Json]) -> str:
             ("Started", moment(started_us) if isinstance(started_us, int) else None),
             ("Spent", spent_of(document["spent"])),
             ("Waits for", document["waiting"]),
+            ("Trouble", document["fault"]),
+            ("Unknown", document["unknown"]),
             ("Ended", document["reason"]),
             ("Because", document["why"]),
             ("Done", success),
@@ -128,11 +130,11 @@ def _said(event: RunEvent) -> str:
         case "observed":
             again = " (replayed)" if data["replayed"] else ""
             waits = f" approval {data['approval_id']}" if data["status"] == "waiting" else ""
-            words = " ".join(str(data[each]) for each in ("code", "says") if data[each])
+            words = " ".join(str(data[each]) for each in ("tool_code", "code", "says") if data[each])
             return f"{data['tool']}: {data['status']}{again}{waits} {words}"
         case "faulted":
             until_us = data["until_us"]
-            return f"{data['why']}; asked again at {moment(until_us if isinstance(until_us, int) else None)}"
+            return f"{str(data['why']).rstrip('.')}; again at {moment(until_us if isinstance(until_us, int) else None)}"
         case "said":
             return f"{data['by']}: {data['text']}"
         case "wished":
@@ -140,7 +142,8 @@ def _said(event: RunEvent) -> str:
         case "handed_off":
             return f"to {data['agent']}: {data['message']}"
         case "ended":
-            return f"{event.state.value}, {data['reason']}: {data['why'] or data['answer']}"
+            words = " ".join(str(data[each]) for each in ("why", "answer") if data[each])
+            return f"{event.state.value}, {data['reason']}: {words}"
         case _:
             return f"{event.state.value.replace('_', ' ')}. {data.get('why', '')}"
 
@@ -148,9 +151,9 @@ def _said(event: RunEvent) -> str:
 def _responded(data: Mapping[str, Json]) -> str:
     calls = data["calls"]
     names = [str(each["name"]) for each in calls if isinstance(each, dict)] if isinstance(calls, list) else []
-    words = [f"{data['agent']} calls {', '.join(names)}"] if names else []
+    words = [f"{data['agent']} calls {', '.join(names)}."] if names else []
     words += [str(data[each]) for each in ("text", "why") if data[each]]
-    return ". ".join(words)
+    return " ".join(words)
 
 
 def replayed(run_id: str, found: tuple[Redecided, ...]) -> tuple[dict[str, Json], str]:

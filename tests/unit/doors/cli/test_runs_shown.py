@@ -1,9 +1,15 @@
 """What is shown of runs: how they stand, what happened in them and what to do next, without secrets."""
 
 import json
+from typing import Any
 
 import pytest
 
+from interlock import RunState
+from interlock.doors.cli.runs_shown import answer_of, event_line
+from interlock.loop.events import RunEvent
+from interlock.loop.report import RunReport
+from interlock.loop.view import Spent
 from tests.unit.doors.cli.conftest import Cli
 from tests.unit.doors.cli.running import READ, SAVE, Give, the_run
 
@@ -54,3 +60,20 @@ def test_events_are_resumable_by_their_cursor_and_hold_no_secret(cli: Cli, model
         cli("runs", "show", run, "--json"),
     ):
         assert "hunter2secret" not in shown.out + shown.err
+
+
+def test_a_run_is_shown_with_what_keeps_it_from_going_on_and_with_calls_of_unknown_outcome() -> None:
+    fault = "It could not go on (RuntimeError): attempt 2 of 5, again in 8 s."
+    report = RunReport("r", RunState.MODEL_REQUEST, "agent", Spent(), fault=fault, unknown=("r.1.0", "r.2.1"))
+    answer = answer_of(report)
+    assert (answer.document["unknown"], answer.document["fault"]) == (["r.1.0", "r.2.1"], fault)
+    for words in (fault, "r.1.0", "r.2.1", "Unknown"):
+        assert words in answer.text
+    event = RunEvent("r", 7, "faulted", 5, RunState.MODEL_REQUEST, {"why": fault, "status": 0, "until_us": 9_000_000})
+    assert "again in 8 s; again at 1970-01-01" in event_line(event)
+
+
+def test_what_a_model_said_and_why_nothing_ran_are_sentences_of_their_own() -> None:
+    data: dict[str, Any] = {"agent": "a", "calls": [{"name": "b"}], "text": "I look.", "why": "It was the last."}
+    event = RunEvent("r", 7, "responded", 5, RunState.TOOLS, data)
+    assert event_line(event).endswith("a calls b. I look. It was the last.")
