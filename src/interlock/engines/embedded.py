@@ -86,12 +86,18 @@ class EmbeddedEngine:
         return drive.view
 
     async def wake(self, tenant: str, run_id: str) -> None:
-        """Look at a run now: take it, or have the one who drives it here hear what was said."""
+        """Look at a run now: take it, or have the one who drives it here hear what was said.
+
+        What was said or decided is durable by then: where the store fails now, the next look around finds the run due.
+        """
         drive = self._drives.get((tenant, run_id))
-        if drive is not None:
-            await self._heard(drive)
-        elif self._which is Drives.DUE or (tenant, run_id) in self._named:
-            await self._take(tenant, run_id)
+        try:
+            if drive is not None:
+                await self._heard(drive)
+            elif self._which is Drives.DUE or (tenant, run_id) in self._named:
+                await self._take(tenant, run_id)
+        except StoreError as fault:
+            report(log, f"the run {run_id} was not looked at", fault=fault, redactor=self._reach.records.redactor)
 
     async def go_on(self, tenant: str, run_id: str) -> None:
         """Drive a run here from now on, whenever it is due and nobody else has it; look at it now."""

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from interlock import Host
+from interlock import Approval, ApprovalState, Host
+from interlock.core.errors import StoreError
 from interlock.engines.embedded import FAILURES_MAX, EmbeddedEngine
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import State
@@ -43,6 +44,26 @@ async def test_a_run_goes_on_as_soon_as_what_it_waits_for_is_decided() -> None:
         (waits,) = (await run.report()).waiting
         await gate.approvals.approve(waits, by=BOB)
         assert (await run.result()).state is State.COMPLETE  # nobody looks around here
+
+
+async def test_a_decision_stands_where_its_run_cannot_be_looked_at_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = ScriptedModel([SAVE, "done"])
+    async with opened(":memory:", model, Shelf().tools, ASKS_TO_SAVE, runs_every_s=0) as gate:
+        run = await start(gate)
+        await reached(run, State.WAITING_APPROVAL)
+        await rested(gate, run.id)
+        (waits,) = (await run.report()).waiting
+
+        async def away(*_: object) -> None:
+            raise StoreError("the database does not answer")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(gate._parts.world.runs, "take_run", away)
+            approval = await gate.approvals.approve(waits, by=BOB)
+        assert isinstance(approval, Approval)
+        assert approval.state is ApprovalState.GRANTED
+        assert await gate.runs.recover() == 1
+        assert (await run.result()).state is State.COMPLETE
 
 
 async def test_what_a_dead_process_left_is_due_at_once_and_taken_by_one() -> None:
