@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from interlock.core.approval import Approval
 from interlock.core.call import Principal
 from interlock.core.errors import ActRefused
 from interlock.core.tool import SHARED
@@ -32,3 +33,15 @@ def only_operators(by: Principal, what: str, *, tenants: Iterable[str], home: st
 def signed_by(by: Principal) -> dict[str, object]:
     """The fields of a record that say who did it."""
     return {"principal": by.id, "on_behalf_of": by.on_behalf_of, "actor": by.actor}
+
+
+def about(approval: Approval) -> dict[str, object]:
+    """What every record of an approval says: which it is, of what tool, and when it was asked for."""
+    bound = approval.binding
+    return {
+        "subject": approval.id,
+        "call_id": approval.call_id,
+        "tool": bound.tool,
+        "version": bound.version,
+        "asked_at_us": approval.asked_at_us,
+    }

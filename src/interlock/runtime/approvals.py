@@ -28,7 +28,7 @@ from interlock.core.operation import Operation
 from interlock.core.refusals import Code
 from interlock.core.stored import arguments_of, caller_of, thaw
 from interlock.ports import ApprovalChange, StoredOperation
-from interlock.runtime.acts import signed_by
+from interlock.runtime.acts import about, signed_by
 from interlock.runtime.gate import Gate
 from interlock.runtime.records import Records
 from interlock.runtime.sight import Sight, may_see, took_part
@@ -227,11 +227,11 @@ class ApprovalDesk:
         if state is None or not approval.is_expired(self._world.clock.now_us()):
             return approval
         changed = replace(approval, state=state)
-        record = {"subject": approval.id, "call_id": approval.call_id, "state": state.value}
+        record = {**about(approval), "state": state.value}
         written = self._records.act(EventKind.APPROVAL_EXPIRED, approval.tenant, record)
         await self._world.approvals.change(ApprovalChange(approval, changed, written))
         return changed
 
     @staticmethod
     def _record(approval: Approval, by: Principal, *, note: str) -> dict[str, object]:
-        return {"subject": approval.id, "call_id": approval.call_id, **signed_by(by), "note": note}
+        return {**about(approval), **signed_by(by), "note": note}

@@ -219,7 +219,13 @@ class CompensationDesk:
         """Write down what became of a step; where somebody else has, the plan as they left it."""
         changed = plan.with_step(index, step)
         record = {**_about(changed, plan.by, reason=step.says), "step": index, "status": step.state.value}
-        about = {"tool": step.compensate, "undoes": step.operation_id, "undone_by": step.undone_by}
+        about = {
+            "tool": step.compensate,
+            "undoes": step.operation_id,
+            "undoes_tool": step.tool,
+            "undoes_version": step.version,
+            "undone_by": step.undone_by,
+        }
         event = self._records.act(KINDS[changed.state], plan.tenant, {**record, **about, "attempt": step.attempt})
         told = await self._told(plan, [step])
         if await self._world.compensations.write_plan(PlanChange(plan, changed, event, told)) is not None:

@@ -39,7 +39,7 @@ class Ends:
         digest = deny.operation.digest if deny.operation else ""
         taken = self._limits.reservations(caller, spec, digest=digest, now_us=self._world.clock.now_us())
         counted = proposal.stored is not None  # when it was asked for
-        event = self._records.refused(call, caller, told, redact=self.named(deny.operation))
+        event = self._records.refused(call, caller, told, redact=self.named(deny.operation), grant=proposal.grant)
         receipt = await self._world.calls.record(Entry(event, () if counted else charges(taken)))
         return released(refused(call.id, call.name, told, redactor=self._records.redactor), receipt)
 

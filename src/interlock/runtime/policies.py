@@ -14,7 +14,7 @@ from interlock.core.journal import EventKind
 from interlock.core.policy import Explanation, Impact, PolicySource
 from interlock.core.tool import SHARED
 from interlock.ports import ApprovalChange, Registered
-from interlock.runtime.acts import only_operators, signed_by
+from interlock.runtime.acts import about, only_operators, signed_by
 from interlock.runtime.look import Asked, Looker
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
@@ -101,7 +101,7 @@ class PolicyDesk:
         """Offer it to nobody any more, on record, unless it has come to its end meanwhile."""
         found: Approval | None = approval
         while found is not None and (state := next_state(found.state, ApprovalEvent.VOID)) is not None:
-            record = {"subject": found.id, "call_id": found.call_id, **signed_by(by), "note": "policies changed"}
+            record = {**about(found), **signed_by(by), "note": "policies changed"}
             event = self._records.act(EventKind.APPROVAL_VOID, found.tenant, {**record, "state": state.value})
             change = ApprovalChange(found, replace(found, state=state), event)
             if await self._world.approvals.change(change) is not None:

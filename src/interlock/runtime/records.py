@@ -71,14 +71,26 @@ class Records:
             found = self._keys[tenant] = TenantKey.derive(self._master, tenant)
         return found
 
-    def refused(self, call: ToolCall, caller: Caller, deny: Deny, *, redact: frozenset[str] = NOTHING_NAMED) -> Event:
-        """A proposal that ended before anything ran. `redact` is what policy may hide where it gave no verdict."""
-        if deny.operation is None:
-            return self._refused_unseen(call, caller, deny)
-        told = self.proposed(deny.operation, deny.verdict, redact=redact)
-        return self._event(EventKind.REFUSED, told, self._refusal(deny))
+    def refused(
+        self,
+        call: ToolCall,
+        caller: Caller,
+        deny: Deny,
+        *,
+        redact: frozenset[str] = NOTHING_NAMED,
+        grant: Approval | None = None,
+    ) -> Event:
+        """A proposal that ended before anything ran. `redact` is what policy may hide where it gave no verdict.
 
-    def _refused_unseen(self, call: ToolCall, caller: Caller, deny: Deny) -> Event:
+        With the `grant` that it came back with it was proposed before, and is no new proposal.
+        """
+        granted: Record = {} if grant is None else {"approval": grant.id}
+        if deny.operation is None:
+            return self._refused_unseen(call, caller, deny, granted=granted)
+        told = self.proposed(deny.operation, deny.verdict, redact=redact)
+        return self._event(EventKind.REFUSED, told, {**self._refusal(deny), **granted})
+
+    def _refused_unseen(self, call: ToolCall, caller: Caller, deny: Deny, *, granted: Record) -> Event:
         """A proposal that made no operation. What was said is kept as it came."""
         key, raw = self.key(caller.principal.tenant), _raw(call)
         record = {
@@ -87,6 +99,7 @@ class Records:
             "call_id": self.redactor.text(call.id),
             "arguments": {"bytes": len(raw), "digest": key.keyed(raw)},
             **self._refusal(deny),
+            **granted,
         }
         return event(EventKind.REFUSED, record, stamp=self._stamp(key, 2), kept=(("arguments", raw),))
 
@@ -152,6 +165,7 @@ class Records:
             "working_ms": working_ms,
             "cost_micros": cost_micros,
             "tokens": tokens,
+            "evidence": None if seen.evidence is None else str(seen.evidence.kind),
         }
         return self._event(_SETTLED, told, record, seen=seen)
 
@@ -245,6 +259,7 @@ def _record(caller: Caller, tool: Tool | None, *, verdict: Verdict | None) -> Re
         "spec": None if tool is None else tool.digest,
         "effect": None if spec is None else str(spec.effect),
         "risk": None if spec is None else _RISKS[spec.risk],
+        "external": None if spec is None else spec.external,
         "answer": None if verdict is None else str(verdict.answer),
         "policies": () if verdict is None else verdict.policies,
         "slice": None if verdict is None else verdict.slice_digest,

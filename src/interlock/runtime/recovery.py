@@ -68,7 +68,7 @@ class Recovered:
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """How a call is settled that did not end by itself; without an observation it is let go."""
+    """How a call is settled that did not end by itself, and who knew; without an observation it is let go."""
 
     what: CallEvent
     seen: Observation | None
@@ -76,6 +76,7 @@ class _End:
     spent: Amounts = NOTHING
     kept: bytes | None = None
     first: Closing | None = None
+    closer: str = "tool"
 
 
 class RecoveryDesk:
@@ -223,12 +224,11 @@ class RecoveryDesk:
     async def _close(
         self, call: OpenCall, closing: Closing, *, by: Principal, first: Closing | None
     ) -> Observation | Deny:
-        happened = closing.happened
         earlier = self._lost(call) if call.observation is None else from_bytes(call.observation)
-        seen = closed_by(by.id, earlier, happened=happened)
-        what = _CLOSED_AS[seen.status]
-        spent = self._gate.unreported(call.operation) if happened else NOTHING
-        if await self._settle(call, _End(what, seen, closing.evidence, spent, first=first), by=by):
+        seen = closed_by(by.id, earlier, happened=closing.happened)
+        spent = self._gate.unreported(call.operation) if closing.happened else NOTHING
+        end = _End(_CLOSED_AS[seen.status], seen, closing.evidence, spent, first=first, closer="person")
+        if await self._settle(call, end, by=by):
             return seen
         return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
 
@@ -250,9 +250,9 @@ class RecoveryDesk:
         """What became of a call that was claimed: let go where it is a read, else unknown, and to be looked up."""
         spent = self._gate.unreported(call.operation)
         if call.operation.key is None:
-            end = _End(CallEvent.PROVE_NOTHING_HAPPENED, None, "its reader died", spent)
+            end = _End(CallEvent.PROVE_NOTHING_HAPPENED, None, "its reader died", spent, closer="nobody")
             return Recovered(released=await self._settle(call, end))
-        end = _End(CallEvent.LOSE_OUTCOME, self._lost(call), "its worker died", spent)
+        end = _End(CallEvent.LOSE_OUTCOME, self._lost(call), "its worker died", spent, closer="nobody")
         if not await self._settle(call, end):
             return Recovered()
         lost = await self._world.recovery.find(call.operation.tenant, call.operation.id)
@@ -326,7 +326,7 @@ class RecoveryDesk:
         if end.first is not None:
             signed |= {"proposed_by": end.first.by, "proposed_why": end.first.evidence}
         status = "released" if seen is None else seen.status.value
-        record = {**signed, "why": end.why, "step": end.what.value, "status": status}
+        record = {**signed, "why": end.why, "step": end.what.value, "status": status, "closer": end.closer}
         taking = self._event(EventKind.TAKEN_OVER, call, {**record, "status": "taken over"})
         claim = await self._world.recovery.take_over(call, taking)
         if claim is None:

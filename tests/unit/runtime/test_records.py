@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from interlock import Caller, Origin, Principal, PrincipalKind, ToolCall, tool
-from tests.gates import ALICE, ASKS, READS, Shelf, code, granted, opened, records, save, search
+from interlock.core.catalogue import Lifecycle
+from tests.gates import ALICE, ASKS, OPERATOR, READS, Shelf, code, granted, opened, records, save, search
 
 WHO = {"principal", "kind", "on_behalf_of", "door", "agent", "model", "trace_id", "actor", "run", "task", "call_id"}
 WHAT = {"tool", "source", "version", "spec", "effect", "risk", "arguments", "operation", "status"}
@@ -141,3 +142,28 @@ async def test_secrets_in_what_a_model_says_beside_its_arguments_are_in_no_recor
             assert (await gate.call(call, principal=ALICE)).call_id == call.id
         await gate.call(ToolCall(f"id-{planted}", "x" * 120 + planted), principal=ALICE)
         assert planted[:6] not in str(await records(gate))
+
+
+@pytest.mark.requirement("AUD-1")
+async def test_records_around_a_call_say_what_a_review_counts_of_it() -> None:
+    shelf = Shelf()
+    async with opened(":memory:", shelf.tools, ASKS) as gate:
+        await gate.call(search(), principal=ALICE)
+        approval = await granted(gate)
+        await gate.approvals.resume(approval, by=ALICE)
+        (read, written) = await records(gate, "call.settled")
+        assert (read["external"], read["evidence"], written["external"]) == (False, "status", False)
+        (voted,) = await records(gate, "approval.voted")
+        (waiting,) = await records(gate, "call.waiting")
+        assert (voted["tool"], voted["version"]) == ("save", waiting["version"])
+        assert voted["asked_at_us"] <= waiting["expires_at_us"]
+
+
+@pytest.mark.requirement("AUD-1")
+async def test_a_refusal_on_the_way_back_from_an_approval_names_that_approval() -> None:
+    async with opened(":memory:", Shelf().tools, ASKS) as gate:
+        approval = await granted(gate)
+        await gate.catalogue.move("save", Lifecycle.FROZEN, by=OPERATOR, reason="stop")
+        await gate.approvals.resume(approval, by=ALICE)
+        (refused,) = await records(gate, "call.refused")
+        assert (refused["code"], refused["approval"]) == ("TOOL_FROZEN", approval)
