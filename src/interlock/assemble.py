@@ -307,6 +307,7 @@ def wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, key
         closings=store,
         compensations=store,
         catalogue=store,
+        documents=store.documents,
         audit=store,
         ledger=store,
         retention=store,

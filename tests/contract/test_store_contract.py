@@ -17,6 +17,7 @@ from interlock.testing.store_contract import StoreContract
 from interlock.testing.store_contract_artifacts import ArtifactContract
 from interlock.testing.store_contract_closings import ClosingContract
 from interlock.testing.store_contract_compensation import CompensationContract
+from interlock.testing.store_contract_documents import DocumentContract
 from interlock.testing.store_contract_due_runs import DueRunContract
 from interlock.testing.store_contract_look_ups import LookUpContract
 from interlock.testing.store_contract_runs import RunContract
@@ -35,6 +36,7 @@ class Contract(
     ClosingContract,
     CompensationContract,
     ArtifactContract,
+    DocumentContract,
     RunContract,
     DueRunContract,
 ):

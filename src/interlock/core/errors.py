@@ -11,6 +11,8 @@
     ├── ApprovalUnknown        an approval id that this tenant does not have
     ├── PolicyInvalid          a policy that does not parse or does not fit the catalogue
     ├── ToolFault              raised by a tool's own code to report a declared error code
+    ├── DocumentInvalid        a document of the control plane that cannot be kept
+    ├── DocumentChanged        a change of a document that somebody else has changed meanwhile
     ├── RedactionInvalid       a secret or pattern that cannot be redacted safely
     └── StoreError             the store cannot answer
         ├── StoreClosed        it was closed, or stopped after an I/O error
@@ -63,6 +65,14 @@ class ApprovalUnknown(InterlockError):
 
 class PolicyInvalid(InterlockError):
     """A policy does not parse, or names what the catalogue does not have."""
+
+
+class DocumentInvalid(InterlockError):
+    """A document of the control plane cannot be kept: its name, or how long it is."""
+
+
+class DocumentChanged(InterlockError):
+    """Somebody else has changed a document meanwhile; nothing was written."""
 
 
 class RedactionInvalid(InterlockError):

@@ -6,10 +6,12 @@ decided, and says so when the guard no longer holds, whereupon the runtime looks
 
 from __future__ import annotations
 
+from interlock.core.documents import Document, DocumentKind
 from interlock.ports.approvals import ApprovalChange, Approvals, Asking
 from interlock.ports.calls import Calls, Claim, Entry, Intent, Look, NotClaimed, Seen, Settlement, StoredOperation
 from interlock.ports.catalogue import CatalogueStore, Registered
 from interlock.ports.compensations import Compensations, EffectCall, Effects, PlanChange
+from interlock.ports.documents import DocumentStore
 from interlock.ports.host import Clock, Entropy, FactSource, Principals, Secrets, Signer
 from interlock.ports.records import Artifacts, Audit, Ledger, Provers, Retention
 from interlock.ports.recovery import Closings, Due, Lease, LookUps, OpenCall, Recovery, Wakes
@@ -39,6 +41,9 @@ __all__ = [
     "Clock",
     "Closings",
     "Compensations",
+    "Document",
+    "DocumentKind",
+    "DocumentStore",
     "Due",
     "EffectCall",
     "Effects",

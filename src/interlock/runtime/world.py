@@ -14,6 +14,7 @@ from interlock.ports import (
     Clock,
     Closings,
     Compensations,
+    DocumentStore,
     Entropy,
     FactSource,
     Lease,
@@ -47,6 +48,7 @@ class World:
     closings: Closings
     compensations: Compensations
     catalogue: CatalogueStore
+    documents: DocumentStore
     audit: Audit
     ledger: Ledger
     retention: Retention

@@ -185,6 +185,7 @@ _MADE: Final[Mapping[str, Callable[[Cells], Cells]]] = {
     "runs": _placed("tenant", "id"),
     "run_heads": _run_head,
     "approvals": _approval,
+    "documents": _placed("tenant", "kind", "name"),
     "compensations": _placed("tenant", "id"),
     "compensated": _compensated,
     "closings": _by_id,

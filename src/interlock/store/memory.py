@@ -36,6 +36,7 @@ from interlock.ports import (
 from interlock.store.books import Books, RunBook, UsageBook, kept_while_unknown
 from interlock.store.memory_artifacts import MemoryArtifacts
 from interlock.store.memory_compensations import MemoryCompensations
+from interlock.store.memory_documents import MemoryDocuments
 from interlock.store.memory_recovery import Call, Key
 from interlock.store.memory_runs import MemoryRuns
 from interlock.store.rules import (
@@ -74,6 +75,7 @@ class MemoryStore(MemoryCompensations):
         self._checkpoints: list[Checkpoint] = []
         self.artifacts = MemoryArtifacts()
         self.runs = MemoryRuns(self._books, chain=self._chain)
+        self.documents = MemoryDocuments(self._chain, advance=self._advance)
         self._epoch = 0
 
     async def close(self) -> None:
@@ -310,6 +312,10 @@ class MemoryStore(MemoryCompensations):
 
     async def epoch(self) -> int:
         """The present epoch."""
+        return self._epoch
+
+    def _advance(self, by: int) -> int:
+        self._epoch += by
         return self._epoch
 
     # --- audit --------------------------------------------------------------------------------------------------------

@@ -77,6 +77,7 @@ from interlock.store.postgres_control import (
     read_policy,
     read_version,
 )
+from interlock.store.postgres_documents import PostgresDocuments
 from interlock.store.postgres_lease import LEASE_S
 from interlock.store.postgres_line import Line, Row, Step, database_of, shown
 from interlock.store.postgres_open import migrate
@@ -110,6 +111,7 @@ class PostgresStore:
         self.path = Path(database_of(url))
         self.address = url
         self.artifacts = PostgresArtifacts(writer, reader, seal=seal)
+        self.documents = PostgresDocuments(writer, reader, seal=seal)
         self.runs = PostgresRuns(writer, reader, seal=seal)
         self._writer = writer
         self._reader = reader

@@ -41,7 +41,7 @@ class Publishing:
                 changed[_name_of(each)] = stored[_name_of(each)] = each
         if changed:
             await line.trip(("upsert_versions", _version_columns(list(changed.values()))))
-        return await _finish(line, sheet, epoch=epoch + bool(changed), event=self.event)
+        return await finish(line, sheet, epoch=epoch + bool(changed), event=self.event)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,10 +65,11 @@ class SavingPolicies:
                 texts([each.tenant for each in sources]),
             )
             await line.trip(("delete_policies", (texts(sorted(tenants)),)), ("insert_policies", columns))
-        return await _finish(line, sheet, epoch=epoch + changed, event=self.event)
+        return await finish(line, sheet, epoch=epoch + changed, event=self.event)
 
 
-async def _finish(line: Line, sheet: Sheet, *, epoch: int, event: Event) -> int:
+async def finish(line: Line, sheet: Sheet, *, epoch: int, event: Event) -> int:
+    """End a change with its event; the epoch that it leads to."""
     await line.trip(("update_epoch", (epoch,)))
     sheet.append(event)
     return epoch

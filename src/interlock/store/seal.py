@@ -70,6 +70,11 @@ def of_run_entry(tenant: str, run_id: str, sequence: int) -> bytes:
     return _context("run", tenant, run_id, str(sequence))
 
 
+def of_document(tenant: str, kind: str, name: str, *, revision: int) -> bytes:
+    """The context of one revision of a document of the control plane."""
+    return _context("document", tenant, kind, name, str(revision))
+
+
 def of_record(place: int) -> bytes:
     """The context of the payloads beside an audit record."""
     return b"audit\x00%d" % place

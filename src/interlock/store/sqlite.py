@@ -57,6 +57,7 @@ from interlock.store.rules import may_fuse
 from interlock.store.seal import NoSeal, Seal
 from interlock.store.sqlite_artifacts import SqliteArtifacts
 from interlock.store.sqlite_desk import Place
+from interlock.store.sqlite_documents import SqliteDocuments
 from interlock.store.sqlite_open import Opened, opened
 from interlock.store.sqlite_runs import REPEATABLE, SqliteRuns
 from interlock.store.writer import CommitObserver, Writer
@@ -76,6 +77,7 @@ class SqliteStore:
             found.desk.db.connection, batch=_Batch(found), presence=found.desk.presence, on_commit=on_commit
         )
         self.artifacts = SqliteArtifacts(self._writer, found.desk.db, reader=found.reader)
+        self.documents = SqliteDocuments(self._writer, found.desk, reader=found.reader)
         self.runs = SqliteRuns(self._writer, found.desk, reader=found.reader)
 
     @staticmethod

@@ -48,7 +48,7 @@ def publish(desk: Desk, *, found: tuple[Registered, ...], event: Event) -> int:
             each.spec,
             each.replacement,
         )
-    return _finish(desk, changed=bool(changed), event=event)
+    return finish(desk, changed=bool(changed), event=event)
 
 
 def save_policies(desk: Desk, *, sources: tuple[PolicySource, ...], event: Event) -> int:
@@ -62,10 +62,11 @@ def save_policies(desk: Desk, *, sources: tuple[PolicySource, ...], event: Event
         changed = True
         desk.db.run("delete_policies", tenant)
         desk.db.run_each("insert_policy", rows=[(each.name, each.text, each.mode, each.tenant) for each in own])
-    return _finish(desk, changed=changed, event=event)
+    return finish(desk, changed=changed, event=event)
 
 
-def _finish(desk: Desk, *, changed: bool, event: Event) -> int:
+def finish(desk: Desk, *, changed: bool, event: Event) -> int:
+    """End a change with its event; the epoch that it leads to."""
     new = desk.epoch + changed
     if changed:
         desk.db.run("update_epoch", new)

@@ -16,6 +16,7 @@ CONTEXTS = {
     seal.of_part("acme", "7", 0): b"artifact\x00acme\x007\x000",
     seal.of_artifact("acme", "7"): b"artifact\x00acme\x007\x00-1",
     seal.of_run_entry("acme", "7", 3): b"run\x00acme\x007\x003",
+    seal.of_document("acme", "agent", "7", revision=3): b"document\x00acme\x00agent\x007\x003",
     seal.of_record(7): b"audit\x007",
 }
 """As they are in stores that were written already."""
@@ -28,7 +29,7 @@ def test_what_was_sealed_before_opens_under_the_same_context() -> None:
 def test_what_was_sealed_for_one_row_opens_for_no_other() -> None:
     aes = AesSeal(bytes(32), random=SystemEntropy().bytes)
     sealed = {context: aes.seal(b"secret", context=context) for context in CONTEXTS}
-    assert len(sealed) == 9
+    assert len(sealed) == 10
     for context in CONTEXTS:
         for other in CONTEXTS.keys() - {context}:
             with pytest.raises(StoreError):

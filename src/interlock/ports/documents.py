@@ -1,0 +1,25 @@
+"""Documents of the control plane, changed by one at a time."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from interlock.core.documents import Document, DocumentKind
+from interlock.core.journal import Event
+
+
+class DocumentStore(Protocol):
+    """What people have saved about tools and agents, and the epoch that some of it raises."""
+
+    async def documents(self, kind: DocumentKind, *, tenant: str | None = None) -> tuple[int, tuple[Document, ...]]:
+        """The epoch, and all of a kind that were not removed, of a tenant or of all, ordered by tenant and name."""
+
+    async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
+        """One document. One that was removed is there with its revision and no body; None: there never was one."""
+
+    async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
+        """Write them as one change with one event, or nothing; the new epoch, which only kinds raise that decide.
+
+        Each must carry the revision after the stored one (1 where there is none): `DocumentChanged`. What cannot be
+        kept is refused: `DocumentInvalid`.
+        """

@@ -1,0 +1,35 @@
+"""Documents of the control plane in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from interlock.core.documents import Document, DocumentKind, Place, changes, raises_epoch, refuse_unkept
+from interlock.core.journal import Event
+from interlock.store.memory_chain import MemoryChain
+
+
+class MemoryDocuments:
+    """The port `DocumentStore`, in a dictionary. `advance` raises the store's epoch by so much, and says it."""
+
+    def __init__(self, chain: MemoryChain, *, advance: Callable[[int], int]) -> None:
+        self._chain = chain
+        self._advance = advance
+        self._documents: dict[Place, Document] = {}
+
+    async def documents(self, kind: DocumentKind, *, tenant: str | None = None) -> tuple[int, tuple[Document, ...]]:
+        """The epoch, and all of a kind that were not removed, of a tenant or of all, ordered by tenant and name."""
+        found = [self._documents[place] for place in sorted(self._documents) if place[1] is kind]
+        kept = [each for each in found if not each.is_removed and tenant in (None, each.tenant)]
+        return self._advance(0), tuple(kept)
+
+    async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
+        """One document; a removed one is there without a body."""
+        return self._documents.get((tenant, kind, name))
+
+    async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
+        """Write them as one change with one event, or nothing; the new epoch."""
+        refuse_unkept(documents)
+        self._documents |= changes(documents, stored={place: each.revision for place, each in self._documents.items()})
+        self._chain.append(event)
+        return self._advance(raises_epoch(documents))

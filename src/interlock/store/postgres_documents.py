@@ -1,0 +1,95 @@
+"""Documents of the control plane in PostgreSQL, sealed where the store is; each change is a batch of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from interlock.core.documents import Document, DocumentKind, changes, raises_epoch, refuse_unkept
+from interlock.core.journal import Event
+from interlock.store.postgres_arrays import bigints, blobs, texts
+from interlock.store.postgres_control import finish
+from interlock.store.postgres_line import Line, Row, Step
+from interlock.store.postgres_reads import Reader
+from interlock.store.postgres_rows import place_of
+from interlock.store.postgres_sheet import Sheet
+from interlock.store.postgres_writer import Writer
+from interlock.store.seal import Seal, of_document
+
+
+class PostgresDocuments:
+    """The port `DocumentStore` of a PostgreSQL store: it writes through the store's writer, and reads beside it."""
+
+    def __init__(self, writer: Writer, reader: Reader, *, seal: Seal) -> None:
+        self._writer = writer
+        self._reader = reader
+        self._seal = seal
+
+    async def documents(self, kind: DocumentKind, *, tenant: str | None = None) -> tuple[int, tuple[Document, ...]]:
+        """The epoch, and all of a kind that were not removed, of a tenant or of all, ordered by tenant and name."""
+        self._writer.check()
+        values: dict[str, object] = {"kind": str(kind), "tenant": tenant}
+        _, ((epoch,),), rows, _ = await self._reader.trip(
+            ("one_moment", ()), ("select_epoch", ()), ("select_documents", values), ("commit", ())
+        )
+        return epoch, tuple(_document(row, seal=self._seal) for row in rows)
+
+    async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
+        """One document; a removed one is there without a body."""
+        self._writer.check()
+        (rows,) = await self._reader.trip(("select_document", (place_of(tenant, kind, name),)))
+        return _document(rows[0], seal=self._seal) if rows else None
+
+    async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
+        """Write them as one change with one event, or nothing; the new epoch."""
+        refuse_unkept(documents)
+        return await self._writer.write_alone("save_documents", SavingDocuments(documents, event))
+
+
+@dataclass(frozen=True, slots=True)
+class SavingDocuments:
+    """Write documents as one change; the new epoch.
+
+    Who changes what decisions read waits for the claims on their way, and they for him; the rest holds nobody up.
+    """
+
+    documents: tuple[Document, ...]
+    event: Event
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> int:
+        raised = raises_epoch(self.documents)
+        places = blobs([place_of(*each.place) for each in self.documents])
+        lock: list[Step] = [("change_epoch", ())] if raised else []
+        *_, ((epoch,),), rows = await line.trip(
+            ("lock_documents", ()), *lock, ("select_epoch", ()), ("select_document_revisions", (places,))
+        )
+        stored = {(tenant, DocumentKind(kind), name): revision for tenant, kind, name, revision in rows}
+        found = [*changes(self.documents, stored=stored).values()]
+        if found:
+            await line.trip(("upsert_documents", _columns(found, seal=sheet.seal)))
+        if not raised:
+            sheet.append(self.event)
+            return int(epoch)
+        return await finish(line, sheet, epoch=epoch + 1, event=self.event)
+
+
+def _columns(documents: list[Document], *, seal: Seal) -> tuple[object, ...]:
+    return (
+        blobs([place_of(*each.place) for each in documents]),
+        texts([each.tenant for each in documents]),
+        texts([each.kind for each in documents]),
+        texts([each.name for each in documents]),
+        bigints([each.revision for each in documents]),
+        blobs([_sealed(each, seal=seal) for each in documents]),
+    )
+
+
+def _sealed(document: Document, *, seal: Seal) -> bytes | None:
+    if document.is_removed:
+        return None
+    return seal.seal(document.body, context=of_document(*document.place, revision=document.revision))
+
+
+def _document(row: Row, *, seal: Seal) -> Document:
+    tenant, kind, name, revision, sealed = row
+    body = b"" if sealed is None else seal.open(sealed, context=of_document(tenant, kind, name, revision=revision))
+    return Document(tenant, DocumentKind(kind), name, revision, body)

@@ -1,0 +1,68 @@
+"""Documents of the control plane in SQLite, sealed where the store is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+
+from interlock.core.documents import Document, DocumentKind, Place, changes, raises_epoch, refuse_unkept
+from interlock.core.journal import Event
+from interlock.store import sqlite_catalogue
+from interlock.store.seal import of_document
+from interlock.store.sqlite_db import Db, Row
+from interlock.store.sqlite_desk import Desk
+from interlock.store.writer import Writer
+
+
+class SqliteDocuments:
+    """The port `DocumentStore` of a SQLite store: it writes through the store's writer, and reads beside it."""
+
+    def __init__(self, writer: Writer, desk: Desk, *, reader: Db) -> None:
+        self._writer = writer
+        self._desk = desk
+        self._reader = reader
+
+    async def documents(self, kind: DocumentKind, *, tenant: str | None = None) -> tuple[int, tuple[Document, ...]]:
+        """The epoch, and all of a kind that were not removed, of a tenant or of all, ordered by tenant and name."""
+        self._writer.check()
+        db = self._reader
+        with db.one_moment():
+            rows = db.named("select_documents", {"kind": kind, "tenant": tenant})
+            return sqlite_catalogue.epoch(db), tuple(_document(db, row) for row in rows)
+
+    async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
+        """One document; a removed one is there without a body."""
+        self._writer.check()
+        row = self._reader.one("select_document", tenant, kind, name)
+        return None if row is None else _document(self._reader, row)
+
+    async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
+        """Write them as one change with one event, or nothing; the new epoch."""
+        refuse_unkept(documents)
+        run = partial(save, self._desk, documents=documents, event=event)
+        return await self._writer.write("save_documents", run=run)
+
+
+def save(desk: Desk, *, documents: tuple[Document, ...], event: Event) -> int:
+    """Write them as one change with one event, or nothing; the new epoch."""
+    found = changes(documents, stored=_revisions(desk.db, [each.place for each in documents]))
+    for each in found.values():
+        desk.db.run("put_document", *each.place, each.revision, _sealed(desk.db, each))
+    return sqlite_catalogue.finish(desk, changed=raises_epoch(documents), event=event)
+
+
+def _revisions(db: Db, places: Iterable[Place]) -> dict[Place, int]:
+    rows = {place: db.one("select_document_revision", *place) for place in places}
+    return {place: row[0] for place, row in rows.items() if row is not None}
+
+
+def _sealed(db: Db, document: Document) -> bytes | None:
+    if document.is_removed:
+        return None
+    return db.seal.seal(document.body, context=of_document(*document.place, revision=document.revision))
+
+
+def _document(db: Db, row: Row) -> Document:
+    tenant, kind, name, revision, sealed = row
+    body = b"" if sealed is None else db.seal.open(sealed, context=of_document(tenant, kind, name, revision=revision))
+    return Document(tenant, DocumentKind(kind), name, revision, body)

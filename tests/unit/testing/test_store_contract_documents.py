@@ -1,0 +1,65 @@
+"""The contract notices stores that lose a change, show one tenant's documents to another, or write half of a change."""
+
+import pytest
+
+from interlock.core.documents import Document, DocumentKind, raises_epoch
+from interlock.core.errors import DocumentChanged
+from interlock.core.journal import Event
+from interlock.store.memory import MemoryStore
+from interlock.store.memory_documents import MemoryDocuments
+from interlock.testing.store_contract_documents import DocumentContract
+from interlock.testing.store_values import Values
+
+
+class LastWins(MemoryDocuments):
+    async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
+        self._documents |= {each.place: each for each in documents}
+        self._chain.append(event)
+        return self._advance(raises_epoch(documents))
+
+
+class ForAll(MemoryDocuments):
+    async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
+        return next((each for place, each in self._documents.items() if place[1:] == (kind, name)), None)
+
+
+class OneByOne(MemoryDocuments):
+    async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
+        for each in documents:
+            await super().save_documents((each,), event)
+        return self._advance(0)
+
+
+class Forgets(MemoryDocuments):
+    async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
+        epoch = await super().save_documents(documents, event)
+        self._documents = {place: each for place, each in self._documents.items() if each.body}
+        return epoch
+
+
+class AlwaysRaises(MemoryDocuments):
+    async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
+        await super().save_documents(documents, event)
+        return self._advance(not raises_epoch(documents))
+
+
+def store_with(kind: type[MemoryDocuments]) -> MemoryStore:
+    store = MemoryStore()
+    store.documents = kind(store._chain, advance=store._advance)
+    return store
+
+
+@pytest.mark.parametrize(
+    ("kind", "test"),
+    [
+        (LastWins, DocumentContract.test_each_change_follows_on_the_one_before),
+        (LastWins, DocumentContract.test_of_those_that_change_a_document_at_once_one_does),
+        (ForAll, DocumentContract.test_no_tenant_and_no_kind_finds_what_is_anothers),
+        (OneByOne, DocumentContract.test_all_of_a_change_is_written_or_nothing),
+        (Forgets, DocumentContract.test_what_was_removed_keeps_its_revision),
+        (AlwaysRaises, DocumentContract.test_only_kinds_that_decide_raise_the_epoch),
+    ],
+)
+async def test_a_store_that_breaks_a_promise_is_noticed(kind: type[MemoryDocuments], test: object) -> None:
+    with pytest.raises((AssertionError, DocumentChanged, ValueError, pytest.fail.Exception)):
+        await test(DocumentContract(), store=store_with(kind), values=Values())  # type: ignore[operator]
