@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from io import BytesIO
 
 _POOL_BYTES = 8_192
 
@@ -28,20 +29,17 @@ class SystemEntropy:
     """The operating system's randomness, drawn in pieces of 8 KiB: one system call for many salts. Forks draw anew."""
 
     def __init__(self) -> None:
-        self._pool = b""
-        self._next = 0
+        self._draw = BytesIO().read
         os.register_at_fork(after_in_child=self._empty)
 
     def bytes(self, count: int) -> bytes:
         """So many unguessable bytes."""
-        end = self._next + count
-        if end > len(self._pool):
-            self._pool = os.urandom(max(count, _POOL_BYTES))
-            self._next, end = 0, count
-        taken = self._pool[self._next : end]
-        self._next = end
-        return taken
+        taken = self._draw(count)
+        if len(taken) == count:
+            return taken
+        self._draw = BytesIO(os.urandom(max(count, _POOL_BYTES))).read
+        return self._draw(count)
 
     def _empty(self) -> None:
         """A child process must not draw what its parent draws."""
-        self._pool, self._next = b"", 0
+        self._draw = BytesIO().read

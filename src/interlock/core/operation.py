@@ -45,13 +45,19 @@ class Operation:
 def operation_digest(caller: Caller, tool: Tool, arguments: bytes) -> str:
     """The operation digest (hex). `arguments` is canonical already, so the outer form is canonical too."""
     principal, spec = caller.principal, tool.spec
-    head = _head(principal.tenant, principal.id, principal.on_behalf_of, spec.name, spec.version)
-    return sha256_hex(b'{"arguments":%b,"of":%b,"spec":"%b"}' % (arguments, head, tool.digest.encode()))
+    whose = _whose(principal.tenant, principal.id, principal.on_behalf_of, spec.name, spec.version, tool.digest)
+    return sha256_hex(b'{"arguments":' + arguments + whose)
+
+
+@lru_cache(maxsize=4_096)
+def _whose(*texts: str) -> bytes:
+    """What follows the arguments in the form that the digest is taken of: the same for many calls."""
+    return b',"of":%b,"spec":"%b"}' % (canonical([*texts[:-1]]), texts[-1].encode())
 
 
 @lru_cache(maxsize=4_096)
 def _head(*texts: str) -> bytes:
-    """Whose operation it is, in which scope, and of which tool: few among many calls."""
+    """Whose effect it is, in which scope, and of which tool: few among many calls."""
     return canonical([*texts])
 
 

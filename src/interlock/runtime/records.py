@@ -223,7 +223,7 @@ class Records:
         if seen is not None and seen.error is not None:
             record["code"] = seen.error.code.value
             record["says"] = seen.error.message
-        said = b"".join((head, orjson.dumps({**fields, **record})[1:]))
+        said = b"".join((head, orjson.dumps(fields | record)[1:]))
         about = (str(fields["call_id"]), str(record.get("subject") or ""))
         return event_of(kind, said, about=about, stamp=self._stamp(key, 1 + len(kept)), kept=kept)
 

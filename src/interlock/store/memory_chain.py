@@ -14,10 +14,11 @@ make_receipt = maker(Receipt)
 Parts = tuple[tuple[str, bytes, bytes], ...]
 """Payloads as they are kept: name, salt, data."""
 
-Kept = tuple[bytes, str, str, str, int, str, str, Parts]
-"""Body and hash of a record, its tenant, kind, time, call and subject, and what is kept beside it.
+Kept = tuple[bytes, str, str, str, int, str, str, bytes, bytes, Parts]
+"""Body and hash of a record, its tenant, kind, time, call and subject, salt and data of its first payload (the record
+in full), and those kept beside it.
 
-Tuples of nothing but texts, bytes and numbers, which the garbage collector need not look at again and again.
+One tuple of nothing but texts, bytes and numbers, which the garbage collector need not look at again and again.
 """
 
 
@@ -34,9 +35,12 @@ class MemoryChain:
         sequence = len(self._links) + 1
         body = event.body(self._name, sequence)
         digest = self._digest = link(self._digest, body=body)
-        digits = digest.hex()
-        parts = tuple([(each.name, each.salt, each.data) for each in event.payloads])
-        self._links.append((body, digits, event.tenant, str(event.kind), event.at_us, event.call, event.subject, parts))
+        digits, payloads = digest.hex(), event.payloads
+        first, kind = payloads[0], str(event.kind)
+        beside = () if len(payloads) == 1 else tuple([(each.name, each.salt, each.data) for each in payloads[1:]])
+        self._links.append(
+            (body, digits, event.tenant, kind, event.at_us, event.call, event.subject, first.salt, first.data, beside)
+        )
         return make_receipt(self._name, sequence, digits)
 
     def heads(self) -> tuple[Head, ...]:
@@ -52,17 +56,16 @@ class MemoryChain:
     def purge(self, before_us: int, *, open_subjects: frozenset[str]) -> None:
         """Forget what was kept whole of events before then, but of calls that are still open."""
         for index, kept in enumerate(self._links):
-            body, digits, tenant, kind, at_us, call, subject, parts = kept
+            _, _, _, _, at_us, _, subject, *_ = kept
             if at_us < before_us and subject not in open_subjects:
-                shown = tuple([each for each in parts if each[0] == RECORD])
-                self._links[index] = (body, digits, tenant, kind, at_us, call, subject, shown)
+                self._links[index] = (*kept[:-1], ())
 
     def _matching(self, query: AuditQuery) -> Iterator[AuditRecord]:
         for index in range(self._first(query.after), len(self._links)):
-            body, digits, tenant, kind, at_us, call, subject, parts = self._links[index]
+            body, digits, tenant, kind, at_us, call, subject, salt, data, beside = self._links[index]
             if _matches(self._links[index], query):
                 record = Record(self._name, index + 1, digits, body)
-                payloads = tuple([Payload(*each) for each in parts])
+                payloads = tuple([Payload(*each) for each in ((RECORD, salt, data), *beside)])
                 yield AuditRecord(record, tenant, kind, at_us, call, subject, payloads)
 
     def _first(self, after: tuple[str, int] | None) -> int:
@@ -72,7 +75,7 @@ class MemoryChain:
 
 
 def _matches(kept: Kept, query: AuditQuery) -> bool:
-    _, _, tenant, kind, at_us, call, subject, _ = kept
+    _, _, tenant, kind, at_us, call, subject, *_ = kept
     return (
         query.tenant in (None, tenant)
         and query.kind in (None, kind)

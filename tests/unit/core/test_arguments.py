@@ -42,6 +42,20 @@ def test_no_text_raises(raw: str | bytes) -> None:
     assert isinstance(parse_arguments(raw), dict | Unparsed)
 
 
+KEYS = st.sampled_from(['"a"', '"b"', '"a":1,"a"', '"a" ', '"a:"', '"\\u0061"', '"\x7f"', '"é"'])
+SCALARS = ["1", "-0", "01", "1.0", "1e400", "9" * 19, "-" + "9" * 19, "9" * 30, "null", "NaN", '":"', '"x\ty"', '"\x01"']
+PARTS = st.builds("{}:{}".format, KEYS, st.sampled_from([*SCALARS, "[]", "{}", '"{"', '"\\ud800"']))
+
+
+@pytest.mark.requirement("CALL-2")
+@given(st.builds("{{{}}}{}".format, st.lists(PARTS, max_size=3).map(",".join), st.sampled_from(["", " ", "x", ","])))
+@example('{"a" :1,"a":2}')
+@example('{"a":1,"a":":"}')
+def test_a_text_that_is_read_the_fast_way_is_read_as_its_bytes_are(raw: str) -> None:
+    fast, careful = parse_arguments(raw), parse_arguments(raw.encode())
+    assert typed(fast) == typed(careful) if isinstance(fast, dict) else fast == careful
+
+
 @pytest.mark.requirement("CALL-2")
 @given(st.recursive(LEAVES | st.text() | st.floats() | st.binary(), lambda inner: st.dictionaries(ANY_KEY, inner)))
 def test_no_value_raises(raw: Any) -> None:
