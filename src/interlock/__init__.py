@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from interlock.core.audit_log import Verified
     from interlock.core.budget import Limit, Limits, ScopeKey, ScopeKind, Unit, Usage
     from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
-    from interlock.core.catalogue import Lifecycle
     from interlock.core.chain import Break, Damage, Head
     from interlock.core.checkpoint import Checkpoint, Mark
     from interlock.core.compatibility import Comparison, Finding, Verdict
@@ -53,6 +52,7 @@ if TYPE_CHECKING:
     from interlock.core.items import Item, ItemState
     from interlock.core.journal import AuditQuery, AuditRecord, EventKind
     from interlock.core.labels import Confidentiality, Labels, Trust
+    from interlock.core.lifecycle import Lifecycle
     from interlock.core.lineage import Lineage, Standing, Traced, lineage_of
     from interlock.core.mcp_call import McpLookUp
     from interlock.core.observation import Observation, Status
@@ -108,7 +108,7 @@ _HOMES = {
     "interlock.core.audit_log": ("Verified",),
     "interlock.core.budget": ("Limit", "Limits", "ScopeKey", "ScopeKind", "Unit", "Usage"),
     "interlock.core.call": ("Caller", "Origin", "Principal", "PrincipalKind", "ToolCall"),
-    "interlock.core.catalogue": ("Lifecycle",),
+    "interlock.core.lifecycle": ("Lifecycle",),
     "interlock.core.chain": ("Break", "Damage", "Head"),
     "interlock.core.checkpoint": ("Checkpoint", "Mark"),
     "interlock.core.compatibility": ("Comparison", "Finding", "Verdict"),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from interlock import Gate, Host, PolicySource, Principal, tool
-from interlock.core.catalogue import Lifecycle
+from interlock.core.lifecycle import Lifecycle
 from interlock.loop.entries import Check
 from interlock.loop.machine import State
 from interlock.store.memory import MemoryStore

@@ -103,6 +103,18 @@ class Binding:
     resource_version: str | None
 
 
+BOUND_TO: Mapping[str, str] = {
+    "operation_digest": "the operation itself",
+    "tool": "the tool",
+    "version": "the version of the tool",
+    "slice_digest": "the policies that decide it",
+    "principal": "who asks for it",
+    "resource": "the resource",
+    "resource_version": "the version of the resource",
+}
+"""The parts of a binding, in words."""
+
+
 @frozen
 class Approval:
     """The question: one frozen operation, what it needs, and where it stands. Times in microseconds since 1970 UTC.

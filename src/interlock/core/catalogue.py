@@ -5,37 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from enum import StrEnum
 from heapq import nlargest
-from types import MappingProxyType
 
 from interlock.core.evidence import STATUS_ONLY, Evidence
-from interlock.core.refusals import Code
+from interlock.core.lifecycle import Lifecycle
+from interlock.core.retirement import Retirement
 from interlock.core.schema import CompiledSchema
 from interlock.core.tool import SHARED, Parameter, ToolSpec
-
-
-class Lifecycle(StrEnum):
-    """Where a published version stands."""
-
-    CANDIDATE = "candidate"
-    AVAILABLE = "available"
-    RESTRICTED = "restricted"
-    FROZEN = "frozen"
-    RETIRED = "retired"
-    QUARANTINED = "quarantined"
-
-
-CLOSED: Mapping[Lifecycle, Code] = MappingProxyType(
-    {
-        Lifecycle.CANDIDATE: Code.TOOL_NOT_FOUND,
-        Lifecycle.FROZEN: Code.TOOL_FROZEN,
-        Lifecycle.RETIRED: Code.TOOL_RETIRED,
-        Lifecycle.QUARANTINED: Code.TOOL_QUARANTINED,
-    }
-)
-"""States in which a tool takes no calls, with the code that says so."""
-
 
 NAME_CHARS_MAX = 128
 """As much of a name that is no tool as is looked at or repeated."""
@@ -50,7 +26,8 @@ class Tool:
 
     `sensitive` are JSON pointers into arguments that are never shown; `model_schema` is what a model sees: the input
     schema without injected parameters. `users` are parameters that only a user's explicit request may set. `evidence`
-    is what a result without sources of its own is evidence of.
+    is what a result without sources of its own is evidence of. `retirement` is what was announced or done about it,
+    `notice` what callers are told of that beside results.
     """
 
     spec: ToolSpec
@@ -61,22 +38,25 @@ class Tool:
     injected: tuple[Parameter, ...]
     model_schema: bytes
     state: Lifecycle = Lifecycle.AVAILABLE
-    replacement: str = ""
     users: frozenset[str] = frozenset()
     evidence: Evidence = STATUS_ONLY.plain
+    retirement: Retirement | None = None
+    notice: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Catalogue:
     """The default version of each tool. `epoch` rises with every change of a tool or policy in this process's view.
 
-    `versions` are all that are published and whose code is here, by digest: what pins lead to.
+    `versions` are all that are published and whose code is here, by digest: what pins lead to. `retired` are names of
+    which nothing but retired versions is left, and whose code is not here either: late calls are told so.
     """
 
     tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
     epoch: int = 0
     elsewhere: Mapping[tuple[str, str], ToolSpec] = field(default_factory=dict)
     versions: Mapping[str, Tool] = field(default_factory=dict)
+    retired: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -86,6 +66,10 @@ class Catalogue:
     def find(self, tenant: str, name: str) -> Tool | None:
         """The tenant's own tool of exactly this name, else the shared one."""
         return self.tools.get((tenant, name)) or self.tools.get((SHARED, name))
+
+    def late(self, tenant: str, name: str) -> Tool | None:
+        """The retired tool of exactly this name, where none of that name is callable here any more."""
+        return self.retired.get((tenant, name)) or self.retired.get((SHARED, name))
 
     def pinned(self, tenant: str, name: str, *, digest: str) -> Tool | None:
         """The version of this digest, where it is one of that name and the tenant may have it."""

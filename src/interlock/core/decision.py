@@ -13,26 +13,28 @@ from collections.abc import Mapping
 from dataclasses import field, fields, replace
 from typing import assert_never
 
-from interlock.core.approval import Approval, ApprovalState, Binding, Requirement
+from interlock.core.approval import BOUND_TO, Approval, ApprovalState, Binding, Requirement
 from interlock.core.budget import Counted, Exhausted, Reservation, ScopeKind, Taken, Unit, exhausted
 from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json
-from interlock.core.catalogue import CLOSED, NAME_CHARS_MAX, Catalogue, Tool
+from interlock.core.catalogue import NAME_CHARS_MAX, Catalogue, Tool
 from interlock.core.effect import CallState
 from interlock.core.freeze import freeze
 from interlock.core.frozen import frozen, maker
 from interlock.core.labels import Labels
+from interlock.core.lifecycle import CLOSED, Lifecycle, Use, drains
 from interlock.core.operation import Operation
 from interlock.core.policy import Answer, PolicyRequest, PolicySlice, Verdict, Visibility
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
+from interlock.core.retirement import how_to
 from interlock.core.run import NO_RUN, RunFacts
 from interlock.core.tool import ChosenBy
 
 make_policy_request = maker(PolicyRequest)
 
 # What every call is compared with: looking a member up in its class costs as much as a call.
-_BY_USER, _DENIED = ChosenBy.USER, Answer.DENY
+_BY_USER, _DENIED, _RETIRED = ChosenBy.USER, Answer.DENY, Lifecycle.RETIRED
 
 
 @frozen
@@ -79,7 +81,7 @@ class Facts:
 class Deny:
     """Refused. `code` is told to the caller; `audited` is the code on record where the two differ.
 
-    `over` is the limit that stands in the way, where one does.
+    `over` is the limit that stands in the way, where one does; `hint` says what to do instead of what its code says.
     """
 
     code: Code
@@ -91,6 +93,7 @@ class Deny:
     tool: Tool | None = None
     audited: Code | None = None
     over: Exhausted | None = None
+    hint: str = ""
 
 
 @frozen
@@ -138,37 +141,48 @@ def propose(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Operation |
     operation = freeze(call, caller, tool)
     if isinstance(operation, Operation):
         return operation
+    if tool.state is _RETIRED:
+        return closed_to(tool, name=call.name)
     return Deny(operation.code, operation.message, operation.details, tool=tool)
 
 
 def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny:
-    """The tool of exactly this name that takes calls at present."""
+    """The tool of exactly this name that takes calls at present, or took them once: what was done is told again."""
     pin, tenant = caller.pin, caller.principal.tenant
     tool = catalogue.find(tenant, call.name) if pin is None else catalogue.pinned(tenant, call.name, digest=pin)
+    if tool is None and pin is None:
+        tool = catalogue.late(tenant, call.name)
     if tool is None:
         return Deny(Code.TOOL_NOT_FOUND, _no_tool(call.name))
-    closed = CLOSED.get(tool.state)
-    if closed is not None:
-        return _closed(tool, closed, name=call.name)
-    if tool.spec.chosen_by is _BY_USER and not caller.user_requested:
+    by_others = tool.spec.chosen_by is _BY_USER and not caller.user_requested
+    if tool.state in CLOSED and (by_others or tool.state is not _RETIRED):
+        return closed_to(tool, name=call.name)
+    if by_others:
         return Deny(Code.TOOL_NOT_ALLOWED, f"{tool.spec.name} is called only at a user's explicit request.", tool=tool)
     return tool
 
 
-def _closed(tool: Tool, code: Code, *, name: str) -> Deny:
+def closed_to(tool: Tool, *, name: str) -> Deny:
+    """The refusal of a call to a tool that takes none, with what may do instead."""
+    code = CLOSED[tool.state]
     if code is Code.TOOL_NOT_FOUND:
         return Deny(code, _no_tool(name), tool=tool)
-    replacement: dict[str, Json] = {"replacement": tool.replacement} if tool.replacement else {}
-    return Deny(code, f"{tool.spec.name} is {tool.state.value}.", replacement, tool=tool)
+    says, going = f"{tool.spec.name} is {tool.state.value}.", tool.retirement
+    if going is None or going.replacement is None or tool.state is not _RETIRED:
+        return Deny(code, says, tool=tool)
+    return Deny(code, says, going.replacement.told, tool=tool, hint=how_to(going.replacement))
 
 
 def decide(operation: Operation, facts: Facts) -> Decision:
     """What becomes of a frozen operation. A total function: every path ends in a decision with its reasons.
 
-    The order: the run is open; an effect has a key; there is time left; what was done before is not done again; policy;
-    what a person declined stays declined; budgets; approval. An unknown call that is safe to repeat, and one done
-    in part whose tool resumes, pass them all, as a new one does, and are continued.
+    The order: the version is not retired; the run is open; an effect has a key; there is time left; what was done
+    before is not done again; policy; what a person declined stays declined; budgets; approval. An unknown call that is
+    safe to repeat, and one done in part whose tool resumes, pass them all, as a new one does, and are continued.
     """
+    late = _late(operation, facts) if operation.tool.state is _RETIRED else None
+    if late is not None:
+        return late
     if facts.run.ended is not None:
         return Deny(Code.RUN_ENDED, f"The run has ended: {facts.run.ended}.")
     if operation.key is None and operation.tool.spec.effect.is_effect:
@@ -195,6 +209,20 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     return replace(decided, continues=prior.operation_id, rest=rest)
 
 
+def _late(operation: Operation, facts: Facts) -> Decision | None:
+    """What becomes of a call of a retired version: what was done is told; a run that is bound goes on for a while."""
+    tool, caller, prior = operation.tool, operation.caller, facts.prior
+    use = Use.CALL if caller.run is None or caller.pin is None else Use.BOUND_RUN
+    until_us = None if tool.retirement is None else tool.retirement.drains_until_us
+    if drains(tool.state, use, until_us=until_us, now_us=facts.as_of_us):
+        return None
+    if prior is not None and facts.run.ended is None:
+        repeated = _repeated(operation, prior, facts, verdict=_judged(operation, facts))
+        if isinstance(repeated, Replay) or prior.state is CallState.CLAIMED:
+            return repeated
+    return closed_to(tool, name=operation.call.name)
+
+
 def refusal_of(operation: Operation | Deny, deny: Deny) -> Deny:
     """The refusal of a call for a reason outside it, which says of what tool it is; the call's own reasons go first."""
     return operation if isinstance(operation, Deny) else replace(deny, operation=operation, tool=operation.tool)
@@ -207,7 +235,7 @@ def mask(deny: Deny, name: str, *, visibility: Visibility) -> Deny:
         deny = replace(deny, code=Code.TOOL_NOT_FOUND, message=_no_tool(name), details={}, audited=audited)
     if deny.code is not Code.TOOL_NOT_FOUND:
         return deny
-    return replace(deny, details={}, retry_after_s=None)
+    return replace(deny, details={}, retry_after_s=None, hint="")
 
 
 def required(operation: Operation, verdict: Verdict) -> Requirement | None:
@@ -317,21 +345,10 @@ def _grant_refused(grant: Approval, facts: Facts, bound: Binding) -> Deny | None
             assert_never(grant.state)
 
 
-_PARTS: Mapping[str, str] = {
-    "operation_digest": "the operation itself",
-    "tool": "the tool",
-    "version": "the version of the tool",
-    "slice_digest": "the policies that decide it",
-    "principal": "who asks for it",
-    "resource": "the resource",
-    "resource_version": "the version of the resource",
-}
-
-
 def _changed(given: Binding, bound: Binding) -> Deny:
     """The refusal of a grant that was given for something else, with what differs in words and by field."""
     changed = [each.name for each in fields(bound) if getattr(bound, each.name) != getattr(given, each.name)]
-    named = ", ".join(_PARTS[name] for name in changed)
+    named = ", ".join(BOUND_TO[name] for name in changed)
     says = f"What the approval was given for has changed since: {named}."
     return Deny(Code.APPROVAL_MISMATCH, says, {"changed": [*changed]})
 

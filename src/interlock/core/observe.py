@@ -151,7 +151,7 @@ def refused(call_id: str, name: str, deny: Deny, *, redactor: Redactor) -> Obser
         error=Problem(deny.code, redactor.text(deny.message), details if isinstance(details, dict) else {}),
         retryable=row.retryable,
         retry_after_s=deny.retry_after_s,
-        hint=row.next_step,
+        hint=deny.hint or row.next_step,
         user_text=row.user,
     )
 
@@ -252,7 +252,7 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         truncated=truncated,
         executed_at_us=frame.at_us,
         usage=frame.usage,
-        hint="" if fits else WARNING,
+        hint=operation.tool.notice if fits else WARNING,
         user_text=spec.promises.get(status, PARTLY if partly else DONE),
         invisible_removed=removed,
         open_items=tuple([frame.words(each) for each in outcome.open_items]) if isinstance(outcome, Partial) else (),

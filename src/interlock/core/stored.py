@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
 from interlock.core.canonical import Json, canonical, decode, stored_json
-from interlock.core.catalogue import CLOSED, Catalogue, Tool
-from interlock.core.decision import Deny
+from interlock.core.catalogue import Catalogue, Tool
+from interlock.core.decision import Deny, closed_to
 from interlock.core.errors import StoreError
 from interlock.core.freeze import Unfrozen, injected_of
+from interlock.core.lifecycle import Lifecycle, Use, refusal
 from interlock.core.operation import Operation, operation_digest
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
@@ -71,23 +72,27 @@ def _told(caller: Caller) -> dict[str, Json]:
     }
 
 
-def thaw(sealed: bytes, catalogue: Catalogue, *, principal: Principal | None = None) -> Operation | Deny:
+def thaw(
+    sealed: bytes, catalogue: Catalogue, *, principal: Principal | None = None, use: Use = Use.CALL
+) -> Operation | Deny:
     """The same operation, to the byte, on the tool version that it was frozen for; `principal` is the caller of today.
 
-    Denied where that version takes no calls any more, or is another one under the same name, or where the context of
-    today would have other values injected. Raises `StoreError` where the bytes are none that `seal` wrote.
+    Denied where that version is not open to this use any more, or is another one under the same name (its code is
+    asked whatever the name means by now), or where the context of today would have other values injected. A retired
+    version is no reason yet: what was done of it is told again, and `decide` refuses the rest. Raises `StoreError`
+    where the bytes are none that `seal` wrote.
     """
     fields = _fields(sealed)
     caller = _caller(_object(fields["caller"]), principal)
     name = str(fields["tool"])
-    tenant, pin = caller.principal.tenant, caller.pin
+    tenant, pin = caller.principal.tenant, str(fields["spec"]) if use is Use.CODE else caller.pin
     tool = catalogue.find(tenant, name) if pin is None else catalogue.pinned(tenant, name, digest=pin)
     if tool is None:
         return Deny(Code.TOOL_NOT_FOUND, f"There is no tool named {name[:128]!r}.")
     if tool.digest != fields["spec"]:
         return Deny(Code.APPROVAL_MISMATCH, f"{name} has changed since.", tool=tool)
-    if tool.state in CLOSED:
-        return Deny(CLOSED[tool.state], f"{name} is {tool.state.value}.", tool=tool)
+    if refusal(tool.state, use) is not None and tool.state is not Lifecycle.RETIRED:
+        return closed_to(tool, name=name)
     arguments = str(fields["arguments"]).encode()
     if operation_digest(caller, tool, arguments) != fields["digest"]:
         return Deny(Code.APPROVAL_MISMATCH, "The stored operation is not the one that was frozen.", tool=tool)
@@ -108,6 +113,11 @@ def thaw(sealed: bytes, catalogue: Catalogue, *, principal: Principal | None = N
         key=_text_or_none(fields["key"]),
         keyed=fields["keyed"] is True,
     )
+
+
+def thaw_to_ask(sealed: bytes, catalogue: Catalogue) -> Operation | Deny:
+    """The operation, for the tool version that it ran on to be asked what became of it."""
+    return thaw(sealed, catalogue, use=Use.CODE)
 
 
 def as_called_by(sealed: bytes, catalogue: Catalogue, *, principal: Principal) -> Operation | Deny:

@@ -6,9 +6,11 @@ from functools import lru_cache
 from typing import Final
 
 from interlock.core.canonical import Json, canonical
-from interlock.core.catalogue import Lifecycle, Tool
+from interlock.core.catalogue import Tool
 from interlock.core.errors import SpecInvalid
+from interlock.core.lifecycle import OPEN, Lifecycle
 from interlock.core.redaction import marked_pointers
+from interlock.core.retirement import Retirement, notice
 from interlock.core.schema import CompiledSchema, compile_schema
 from interlock.core.tool import Document, ParameterSource, ToolSpec, spec_digest
 
@@ -16,7 +18,9 @@ COMPILED_MAX: Final = 262_144
 """How many schemas are kept compiled: more than a catalogue has."""
 
 
-def compile_tool(spec: ToolSpec, *, state: Lifecycle = Lifecycle.AVAILABLE, replacement: str = "") -> Tool:
+def compile_tool(
+    spec: ToolSpec, *, state: Lifecycle = Lifecycle.AVAILABLE, retirement: Retirement | None = None
+) -> Tool:
     """The tool that this spec describes. Raises `SchemaInvalid` or `SpecInvalid` where it describes none."""
     schema = spec.input_schema.value
     if not isinstance(schema, dict) or schema.get("type") != "object":
@@ -32,9 +36,10 @@ def compile_tool(spec: ToolSpec, *, state: Lifecycle = Lifecycle.AVAILABLE, repl
         injected=injected,
         model_schema=canonical(without(schema, names=frozenset(each.name for each in injected))),
         state=state,
-        replacement=replacement,
         users=frozenset(each.name for each in spec.parameters if each.source is ParameterSource.USER),
         evidence=spec.evidence.plain,
+        retirement=retirement,
+        notice="" if retirement is None or state not in OPEN else notice(spec, retirement),
     )
 
 

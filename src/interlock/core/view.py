@@ -8,8 +8,9 @@ from itertools import islice
 
 from interlock.core.call import Caller
 from interlock.core.canonical import Json
-from interlock.core.catalogue import CLOSED, Catalogue, Tool, nearest
+from interlock.core.catalogue import Catalogue, Tool, nearest
 from interlock.core.decision import Deny, mask
+from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import PolicySet, Visibility
 from interlock.core.refusals import Code
 
@@ -37,9 +38,18 @@ class View:
 
     def told(self, deny: Deny, name: str, caller: Caller) -> Deny:
         """The refusal as this caller may hear it; an unknown name gets the nearest that the caller may call."""
-        told = mask(deny, name, visibility=self.visibility(deny.tool, caller))
+        told = self._without_hidden(mask(deny, name, visibility=self.visibility(deny.tool, caller)), caller)
         close: list[Json] = [*self._nearest(name, caller)] if told.code is Code.TOOL_NOT_FOUND else []
         return replace(told, details={"nearest": close}) if close else told
+
+    def _without_hidden(self, told: Deny, caller: Caller) -> Deny:
+        """The refusal without what is to be called instead, where this caller may not see that."""
+        instead = told.details.get("replacement")
+        if told.code is not Code.TOOL_RETIRED or not isinstance(instead, str):
+            return told
+        other = self.catalogue.find(caller.principal.tenant, instead)
+        hidden = self.visibility(other, caller) is Visibility.NEVER
+        return replace(told, details={}, hint="") if hidden else told
 
     def _nearest(self, name: str, caller: Caller) -> Iterator[str]:
         """Policy is asked about names that are close, never about all."""

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import Json
-from interlock.core.catalogue import CLOSED, Tool
+from interlock.core.catalogue import Tool
 from interlock.core.decision import Deny
+from interlock.core.lifecycle import ALLOWED, CLOSED, Use, refusal
 from interlock.core.model_text import model_text
 from interlock.core.policy import Visibility
 from interlock.core.refusals import Code
@@ -85,7 +86,8 @@ def bound_of(view: View, callers: Sequence[Caller], names: Iterable[str] | None)
     return tuple(
         Bound(tool.spec.name, tool.spec.version, tool.digest)
         for tool in tools
-        if (wanted is None or tool.spec.name in wanted or tool.spec.name == HAND_OFF)
+        if refusal(tool.state, Use.NEW_RUN) is None
+        and (wanted is None or tool.spec.name in wanted or tool.spec.name == HAND_OFF)
         and any(view.visibility(tool, caller) is not Visibility.NEVER for caller in callers)
     )
 
@@ -93,7 +95,7 @@ def bound_of(view: View, callers: Sequence[Caller], names: Iterable[str] | None)
 def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
     """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to."""
     tools = [tool for each in bound if (tool := _of_run(view, caller, each, agent=role.agent)) is not None]
-    specs = [tool.spec for tool in tools if tool.state not in CLOSED]
+    specs = [tool.spec for tool in tools if _may_be_called(tool)]
     working = [spec for spec in specs if not health.withheld(spec)]
     names = {spec.name for spec in working_ones(specs, working=working)}
     shown = [tool for tool in tools if tool.spec.name in names]
@@ -149,6 +151,17 @@ def _of_run(view: View, caller: Caller, bound: Bound, *, agent: Agent) -> Tool |
     if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
         return None
     return tool
+
+
+def _may_be_called(tool: Tool) -> bool:
+    """Whether a run that is bound to it may call it, or may as long as it drains, which the gate judges by the hour."""
+    if tool.state not in CLOSED:
+        return True
+    return (
+        ALLOWED[tool.state][Use.BOUND_RUN].drains
+        and tool.retirement is not None
+        and tool.retirement.drains_until_us is not None
+    )
 
 
 def _schema(tool: Tool, role: Role) -> dict[str, Json]:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from interlock.core.catalogue import Lifecycle
 from interlock.core.frozen import frozen
 from interlock.core.journal import Event
+from interlock.core.lifecycle import Lifecycle
 from interlock.core.policy import PolicySource
 
 
 @frozen
 class Registered:
-    """A published version as it is stored. `spec` is canonical JSON."""
+    """A published version as it is stored. `spec` is canonical JSON, and so is `retirement` (a `core.retirement`),
+    which is empty while nothing was said about one."""
 
     tenant: str
     source: str
@@ -21,7 +22,7 @@ class Registered:
     digest: str
     state: Lifecycle
     spec: bytes
-    replacement: str = ""
+    retirement: str = ""
 
 
 class CatalogueStore(Protocol):

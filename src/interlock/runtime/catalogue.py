@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 
 from interlock.core.call import Caller, Principal
 from interlock.core.canonical import canonical, decode
-from interlock.core.catalogue import CLOSED, Lifecycle, Tool
+from interlock.core.catalogue import Tool
 from interlock.core.compatibility import Comparison, compare, told
 from interlock.core.compatibility_versions import predecessor
 from interlock.core.compensation import wrong_with
 from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import EventKind
+from interlock.core.lifecycle import CLOSED, MOVES, Lifecycle
 from interlock.core.policy import PolicySource
 from interlock.core.stand_in import offered
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
@@ -25,16 +26,6 @@ from interlock.runtime.health import Health
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
-
-MOVES: Mapping[Lifecycle, frozenset[Lifecycle]] = {
-    Lifecycle.CANDIDATE: frozenset({Lifecycle.AVAILABLE, Lifecycle.QUARANTINED, Lifecycle.RETIRED}),
-    Lifecycle.AVAILABLE: frozenset({Lifecycle.RESTRICTED, Lifecycle.FROZEN, Lifecycle.QUARANTINED, Lifecycle.RETIRED}),
-    Lifecycle.RESTRICTED: frozenset({Lifecycle.AVAILABLE, Lifecycle.FROZEN, Lifecycle.QUARANTINED, Lifecycle.RETIRED}),
-    Lifecycle.FROZEN: frozenset({Lifecycle.AVAILABLE, Lifecycle.RESTRICTED, Lifecycle.RETIRED}),
-    Lifecycle.QUARANTINED: frozenset({Lifecycle.AVAILABLE, Lifecycle.RETIRED}),
-    Lifecycle.RETIRED: frozenset(),
-}
-"""Where a version may go from where it stands. Retired is for good."""
 
 
 class Registry:

@@ -9,9 +9,9 @@ from dataclasses import replace
 from typing import Protocol
 
 from interlock.core.batch import lock_names
-from interlock.core.catalogue import CLOSED
 from interlock.core.errors import RedactionInvalid
 from interlock.core.frozen import maker, slotted
+from interlock.core.lifecycle import CLOSED
 from interlock.core.observation import from_bytes
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Succeeded

@@ -30,7 +30,7 @@ from interlock.core.outcome import Outcome, Unknown
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
 from interlock.core.settle import broken, cut_off, spent_on
-from interlock.core.stored import thaw
+from interlock.core.stored import thaw_to_ask
 from interlock.ports import Claim, NotClaimed, OpenCall, StoredOperation
 from interlock.runtime.artifacts import may_be_kept
 from interlock.runtime.cache import Kept, ReadCache
@@ -335,7 +335,7 @@ class Gate:
             await self._note_cancelled(proposal)
 
     async def _look_up(self, call: OpenCall) -> Found | None:
-        operation = thaw(call.operation.sealed, self._views.current.catalogue)
+        operation = thaw_to_ask(call.operation.sealed, self._views.current.catalogue)
         if isinstance(operation, Deny):
             return None
         claim = Claim(call.operation.id, call.operation.tenant, call.fence)

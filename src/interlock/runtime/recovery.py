@@ -31,7 +31,7 @@ from interlock.core.outcome import Outcome
 from interlock.core.recovery import NO_LOOKS, Closing, Word, weighed
 from interlock.core.refusals import Code
 from interlock.core.settle import settled_as
-from interlock.core.stored import thaw
+from interlock.core.stored import thaw_to_ask
 from interlock.core.tool import ToolSpec
 from interlock.core.typed import from_json
 from interlock.ports import Claim, OpenCall, Settlement, StoredOperation
@@ -306,7 +306,7 @@ class RecoveryDesk:
     def _can_tell(self, call: OpenCall) -> bool | None:
         """Whether the tool can be asked about the call; None where it can, but not by this process."""
         try:
-            operation = thaw(call.operation.sealed, self._views.current.catalogue)
+            operation = thaw_to_ask(call.operation.sealed, self._views.current.catalogue)
         except StoreError:
             return False
         return None if isinstance(operation, Deny) else operation.spec.reconcile

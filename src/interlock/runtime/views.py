@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from interlock.core.cache import types_read_by_any
 from interlock.core.canonical import decode
-from interlock.core.catalogue import Catalogue, Lifecycle, Tool
+from interlock.core.catalogue import Catalogue, Tool
+from interlock.core.lifecycle import Lifecycle, precedence
 from interlock.core.policy import PolicySet, PolicySource
+from interlock.core.retirement import read
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.core.tool_compile import compile_tool
 from interlock.core.typed import from_json
@@ -65,32 +67,39 @@ class Views:
         tools = self._defaults(known)
         here = ((self._specs.get(each.digest), each) for each in known)
         all_here = {each.digest: self._tool(spec, each) for spec, each in here if spec is not None}
-        return Catalogue(tools, epoch, self._elsewhere(versions, tools), all_here)
+        elsewhere = {place: self._read(each) for place, each in self._elsewhere(versions, tools).items()}
+        return Catalogue(tools, epoch, elsewhere, all_here, self._retired(versions, tools))
 
     def _cached(self, versions: Iterable[Registered]) -> frozenset[str]:
         """What cached reads of any version read: one that is closed, or not the default here, may run elsewhere."""
         return types_read_by_any(self._read(each) for each in versions if _CACHES in each.spec)
 
     def _defaults(self, versions: Iterable[Registered]) -> dict[tuple[str, str], Tool]:
-        """For each name the version published last whose code is here; a newer candidate does not stand in its way."""
+        """For each name the version published last whose code is here, of those that the name alone may mean; else of
+        the others."""
         tools: dict[tuple[str, str], Tool] = {}
         for each in versions:
             spec = self._specs.get(each.digest)
             held = tools.get((each.tenant, each.name))
-            if spec is None or (each.state is Lifecycle.CANDIDATE and held is not None):
+            if spec is None or (held is not None and precedence(each.state) < precedence(held.state)):
                 continue
             tools[each.tenant, each.name] = self._tool(spec, each)
         return tools
 
     def _elsewhere(
         self, versions: Iterable[Registered], tools: dict[tuple[str, str], Tool]
-    ) -> dict[tuple[str, str], ToolSpec]:
+    ) -> dict[tuple[str, str], Registered]:
         """The newest version of each name that is published but whose code another process has."""
-        found: dict[tuple[str, str], ToolSpec] = {}
-        for each in versions:
-            if (each.tenant, each.name) not in tools:
-                found[each.tenant, each.name] = self._read(each)
-        return found
+        return {(each.tenant, each.name): each for each in versions if (each.tenant, each.name) not in tools}
+
+    def _retired(
+        self, versions: Iterable[Registered], tools: dict[tuple[str, str], Tool]
+    ) -> dict[tuple[str, str], Tool]:
+        """Of names that are retired in every version, the one retired last, where no code of theirs is here."""
+        newest = {(each.tenant, each.name): each for each in versions if each.state is Lifecycle.RETIRED}
+        others = {(each.tenant, each.name) for each in versions if each.state is not Lifecycle.RETIRED}
+        gone = newest.keys() - others - tools.keys()
+        return {place: self._tool(self._read(newest[place]), newest[place]) for place in gone}
 
     def _read(self, found: Registered) -> ToolSpec:
         spec = self._foreign.get(found.digest)
@@ -99,8 +108,8 @@ class Views:
         return spec
 
     def _tool(self, spec: ToolSpec, found: Registered) -> Tool:
-        place = (found.digest, found.state, found.replacement)
+        place = (found.digest, found.state, found.retirement)
         tool = self._compiled.get(place)
         if tool is None:
-            tool = self._compiled[place] = compile_tool(spec, state=found.state, replacement=found.replacement)
+            tool = self._compiled[place] = compile_tool(spec, state=found.state, retirement=read(found.retirement))
         return tool

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from interlock.core.catalogue import Lifecycle
 from interlock.core.chain import Head
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
 from interlock.core.errors import StoreError
 from interlock.core.journal import Event
 from interlock.core.key_mark import KeyMark
+from interlock.core.lifecycle import Lifecycle
 from interlock.core.policy import Mode, PolicySource
 from interlock.ports import Registered
 from interlock.store.postgres_arrays import blobs, texts
@@ -174,8 +174,8 @@ def read_heads(rows: list[Row]) -> tuple[Head, ...]:
 
 def read_version(row: Row) -> Registered:
     """A row of `select_versions`."""
-    tenant, source, name, version, digest, state, spec, replacement = row
-    return Registered(tenant, source, name, version, digest, Lifecycle(state), spec, replacement)
+    tenant, source, name, version, digest, state, spec, retirement = row
+    return Registered(tenant, source, name, version, digest, Lifecycle(state), spec, retirement)
 
 
 def read_policy(row: Row) -> PolicySource:
@@ -193,7 +193,7 @@ def _version_columns(rows: list[Registered]) -> tuple[object, ...]:
         texts([each.digest for each in rows]),
         texts([each.state for each in rows]),
         blobs([each.spec for each in rows]),
-        texts([each.replacement for each in rows]),
+        texts([each.retirement for each in rows]),
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from interlock.core.catalogue import Lifecycle
 from interlock.core.journal import Event
+from interlock.core.lifecycle import Lifecycle
 from interlock.core.policy import Mode, PolicySource
 from interlock.ports import Registered
 from interlock.store.rules import checked_version
@@ -46,7 +46,7 @@ def publish(desk: Desk, *, found: tuple[Registered, ...], event: Event) -> int:
             each.digest,
             each.state,
             each.spec,
-            each.replacement,
+            each.retirement,
         )
     return finish(desk, changed=bool(changed), event=event)
 
@@ -81,8 +81,8 @@ def _stored(db: Db, each: Registered) -> Registered | None:
 
 
 def _registered(row: Row) -> Registered:
-    tenant, source, name, version, digest, state, spec, replacement = row
-    return Registered(tenant, source, name, version, digest, Lifecycle(state), spec, replacement)
+    tenant, source, name, version, digest, state, spec, retirement = row
+    return Registered(tenant, source, name, version, digest, Lifecycle(state), spec, retirement)
 
 
 def _policy(row: Row) -> PolicySource:

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from interlock.core.catalogue import Lifecycle
 from interlock.core.errors import VersionExists
+from interlock.core.lifecycle import Lifecycle
 from interlock.core.policy import PolicySource
 from interlock.testing.store_contract_shared import ContractTests, Store
 from interlock.testing.store_values import Values
@@ -29,7 +29,7 @@ class CatalogueContract(ContractTests):
     async def test_a_moved_version_keeps_its_place(self, *, store: Store, values: Values) -> None:
         first, second = values.registered("b"), values.registered("a")
         await store.publish((first, second), values.event())
-        moved = replace(first, state=Lifecycle.RETIRED, replacement="c")
+        moved = replace(first, state=Lifecycle.RETIRED, retirement='{"by":"c"}')
         assert await store.publish((moved,), values.event()) == 2
         assert await store.versions() == (2, (moved, second))
 

@@ -7,11 +7,11 @@ from itertools import count
 
 from interlock.core.approval import Approval, ApprovalState, Binding, Requirement, Vote
 from interlock.core.budget import NOTHING, Amounts, Limit, Reservation, ScopeKey, ScopeKind, Unit
-from interlock.core.catalogue import Lifecycle
 from interlock.core.chain import commitment
 from interlock.core.effect import CallEvent
 from interlock.core.journal import RECORD, Event, EventKind, Payload
 from interlock.core.labels import NO_LABELS, Labels
+from interlock.core.lifecycle import Lifecycle
 from interlock.ports import ApprovalChange, Asking, Claim, Entry, Intent, Look, Registered, Settlement, StoredOperation
 
 NOW_US = 1_764_460_800_000_000

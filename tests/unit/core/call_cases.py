@@ -3,13 +3,15 @@
 from interlock.core.approval import Approval, ApprovalState, Requirement, Vote
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import Json
-from interlock.core.catalogue import Catalogue, Lifecycle, Tool
+from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.decision import Facts, Prior, binding, request_of
 from interlock.core.effect import CallState, Effect
 from interlock.core.freeze import Unfrozen, freeze
 from interlock.core.labels import NO_LABELS
+from interlock.core.lifecycle import Lifecycle
 from interlock.core.operation import Operation
 from interlock.core.policy import PolicySet, PolicySlice, PolicySource
+from interlock.core.retirement import Retirement
 from interlock.core.tool import Document, Entrypoint, ResourceRule, ToolSpec, spec_digest
 from interlock.core.tool_compile import compile_tool
 
@@ -60,8 +62,8 @@ def catalogue(*tools: Tool) -> Catalogue:
     return Catalogue({(each.spec.tenant, each.spec.name): each for each in tools})
 
 
-def in_state(state: Lifecycle, replacement: str = "") -> Tool:
-    return compile_tool(spec(), state=state, replacement=replacement)
+def in_state(state: Lifecycle, retirement: Retirement | None = None) -> Tool:
+    return compile_tool(spec(), state=state, retirement=retirement)
 
 
 def proposed(arguments: object = '{"draft_id":"r1","content":"x"}', **rest: object) -> ToolCall:

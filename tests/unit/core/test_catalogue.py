@@ -2,7 +2,8 @@
 
 import pytest
 
-from interlock.core.catalogue import CLOSED, COMPARED_MAX, Catalogue, Lifecycle, nearest
+from interlock.core.catalogue import COMPARED_MAX, Catalogue, nearest
+from interlock.core.lifecycle import CLOSED, Lifecycle
 from tests.unit.core.call_cases import catalogue, tool
 
 SHARED_SAVE = tool()

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from interlock.core.approval import ApprovalState
 from interlock.core.budget import Amounts, Limit, Reservation, ScopeKey, ScopeKind, Unit, Usage
 from interlock.core.call import Caller
-from interlock.core.catalogue import Lifecycle
 from interlock.core.decision import Allow, Ask, Deny, decide, propose
 from interlock.core.effect import CallState
+from interlock.core.lifecycle import Lifecycle
 from interlock.core.run import RunFacts
 from interlock.core.tool import ChosenBy, Parameter, ParameterSource
 from interlock.core.tool_compile import compile_tool

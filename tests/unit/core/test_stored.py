@@ -8,14 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core.call import Caller, Origin, Principal, PrincipalKind
-from interlock.core.catalogue import CLOSED, Catalogue, Lifecycle
-from interlock.core.decision import Deny
+from interlock.core.catalogue import Catalogue
+from interlock.core.decision import Deny, Replay, decide
 from interlock.core.errors import StoreError
+from interlock.core.lifecycle import CLOSED, Lifecycle
 from interlock.core.operation import Operation
 from interlock.core.refusals import Code
-from interlock.core.stored import caller_of, seal, thaw
+from interlock.core.stored import caller_of, seal, thaw, thaw_to_ask
 from interlock.core.tool import Document, Parameter, ParameterSource
-from tests.unit.core.call_cases import ALICE, BY_ALICE, SAVE, catalogue, in_state, operation, tool
+from tests.unit.core.call_cases import ALICE, BY_ALICE, SAVE, catalogue, facts, in_state, operation, prior, tool
 
 TODAY = catalogue(SAVE)
 TEXTS = st.text(max_size=5)
@@ -87,9 +88,31 @@ def test_an_operation_of_another_tool_version_is_not_thawed(change: dict[str, st
     assert (found.code, found.message) == (Code.APPROVAL_MISMATCH, "save_draft has changed since.")
 
 
-@pytest.mark.parametrize("state", CLOSED)
+@pytest.mark.parametrize("state", [state for state in CLOSED if state is not Lifecycle.RETIRED])
 def test_an_operation_is_not_thawed_while_its_tool_takes_no_calls(state: Lifecycle) -> None:
     assert code(seal(operation()), catalogue(in_state(state))) is CLOSED[state]
+
+
+@pytest.mark.requirement("REG-7")
+def test_an_operation_of_a_retired_version_is_thawed_to_be_replayed_and_runs_no_more() -> None:
+    found = thaw(seal(operation()), catalogue(in_state(Lifecycle.RETIRED)))
+    assert isinstance(found, Operation)
+    refused = decide(found, facts(found))
+    assert isinstance(refused, Deny)
+    assert refused.code is Code.TOOL_RETIRED
+    assert isinstance(decide(found, facts(found, prior=prior(found))), Replay)
+
+
+@pytest.mark.requirement("IDEM-3")
+def test_the_code_of_an_older_version_is_asked_what_became_of_its_calls() -> None:
+    old, new = in_state(Lifecycle.RETIRED), tool(version="2")
+    both = Catalogue({("*", "save_draft"): new}, versions={old.digest: old, new.digest: new})
+    assert code(seal(operation()), both) is Code.APPROVAL_MISMATCH
+    found = thaw_to_ask(seal(operation()), both)
+    assert isinstance(found, Operation)
+    assert found.tool is old
+    frozen = Catalogue({("*", "save_draft"): new}, versions={old.digest: in_state(Lifecycle.FROZEN)})
+    assert isinstance(thaw_to_ask(seal(operation()), frozen), Deny)
 
 
 def test_an_operation_of_a_tool_that_is_gone_is_not_thawed() -> None:

@@ -6,13 +6,16 @@ from typing import Annotated
 import pytest
 
 from interlock.core.canonical import Json, decode
-from interlock.core.catalogue import Lifecycle
 from interlock.core.errors import SchemaInvalid, SpecInvalid
+from interlock.core.lifecycle import Lifecycle
+from interlock.core.retirement import Retirement
 from interlock.core.tool import Document, Parameter, ToolSpec, spec_digest
 from interlock.core.tool_compile import compile_tool, without
 from interlock.declare import Arg, tool
 from tests.unit.core.call_cases import SCHEMA
 from tests.unit.core.call_cases import spec as draft_spec
+
+GOING = Retirement(announced_us=0, retires_us=86_400_000_000, by="olga")
 
 
 @tool(effect="write")
@@ -43,14 +46,16 @@ def test_a_model_sees_the_schema_without_injected_parameters() -> None:
 
 def test_digest_places_and_state_are_those_of_the_spec() -> None:
     spec = pay.spec()
-    compiled = compile_tool(spec, state=Lifecycle.FROZEN, replacement="pay2")
+    compiled = compile_tool(spec, state=Lifecycle.FROZEN, retirement=GOING)
     said = compile_tool(replace(spec, parameters=(*spec.parameters, Parameter("amount", sensitive=True))))
     assert said.sensitive == {"/token", "/amount"}
     assert compiled.digest == spec_digest(spec)
     assert compiled.sensitive == {"/token"}
     assert compiled.output is not None
     assert compiled.output.is_valid(1)
-    assert (compiled.state, compiled.replacement) == (Lifecycle.FROZEN, "pay2")
+    assert (compiled.state, compiled.retirement, compiled.notice) == (Lifecycle.FROZEN, GOING, "")
+    announced = compile_tool(spec, state=Lifecycle.RESTRICTED, retirement=GOING)
+    assert announced.notice == "pay is to be retired on 1970-01-02."
 
 
 @pytest.mark.parametrize("schema", [True, {"type": "string"}, {}, []])

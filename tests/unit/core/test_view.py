@@ -3,8 +3,9 @@
 import pytest
 
 from interlock.core.call import Caller, ToolCall
-from interlock.core.catalogue import CLOSED, Catalogue, Lifecycle, Tool
+from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.decision import Deny, propose, resolve
+from interlock.core.lifecycle import CLOSED, Lifecycle
 from interlock.core.observe import refused
 from interlock.core.policy import PolicySet, PolicySource, Visibility
 from interlock.core.redaction import Redactor

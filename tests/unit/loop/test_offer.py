@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from interlock import PolicySource, tool
-from interlock.core.catalogue import Lifecycle
 from interlock.core.errors import SettingsInvalid
+from interlock.core.lifecycle import Lifecycle
 from interlock.core.refusals import Code
 from interlock.loop.agent import Agent
 from interlock.loop.offer import Offer, planned

@@ -8,9 +8,9 @@ import pytest
 
 from interlock import ApprovalState, Host, PolicySource, Principal, PrincipalKind, Resource, ToolCall, tool
 from interlock.core.approval import Approval
-from interlock.core.catalogue import Lifecycle
 from interlock.core.decision import Deny
 from interlock.core.errors import ApprovalUnknown
+from interlock.core.lifecycle import Lifecycle
 from interlock.runtime.approvals import MISSING
 from interlock.testing.fakes import FakeClock, FakePrincipals
 from tests.gates import ALICE, ASKS, BOB, BOT, CAROL, OPERATOR, Shelf, asked, code, granted, opened, records, save, used

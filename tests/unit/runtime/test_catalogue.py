@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from interlock import Caller, PolicySource, ToolCall, tool
-from interlock.core.catalogue import Lifecycle
 from interlock.core.decision import Deny
 from interlock.core.errors import ActRefused, PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import AuditQuery
+from interlock.core.lifecycle import MOVES, Lifecycle
 from interlock.core.tool import SHARED
-from interlock.runtime.catalogue import MOVES
 from interlock.runtime.health import HealthState
 from tests.gates import ALICE, ALL, OPERATOR, READS, AnyTool, Shelf, code, opened, records, save, search
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import pytest
 
 from interlock import Arg, PolicySource, Principal, PrincipalKind, ToolCall, tool
-from interlock.core.catalogue import Lifecycle
+from interlock.core.lifecycle import Lifecycle
 from tests.gates import (
     ALICE,
     ASKS,

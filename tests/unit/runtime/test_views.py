@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from interlock import Caller, Gate, PolicySource
-from interlock.core.catalogue import Lifecycle
 from interlock.core.errors import PolicyInvalid
+from interlock.core.lifecycle import Lifecycle
 from interlock.core.tool import ToolSpec
 from interlock.core.tool_compile import compile_tool
 from interlock.ports import Registered

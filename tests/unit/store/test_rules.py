@@ -118,7 +118,7 @@ def test_a_version_changes_its_state_and_never_its_digest() -> None:
     found = values.registered("a")
     assert checked_version(found, stored=None)
     assert not checked_version(found, stored=found)
-    assert checked_version(found, stored=replace(found, replacement="b"))
+    assert checked_version(found, stored=replace(found, retirement="{}"))
     with pytest.raises(VersionExists):
         checked_version(found, stored=replace(found, digest="2" * 64))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from interlock.core.canonical import Json
-    from interlock.core.catalogue import Lifecycle
+    from interlock.core.lifecycle import Lifecycle
     from interlock.core.tool import ToolSpec
     from interlock.doors.cli.session import Session
     from interlock.ports import Registered
@@ -175,7 +175,7 @@ async def diff(
 @verb(app, "freeze")
 async def freeze(name: Name, *, reason: Reason = "", version: Version = None) -> Answer:
     """Take no more calls, at once, in every process, until it is released."""
-    from interlock.core.catalogue import Lifecycle
+    from interlock.core.lifecycle import Lifecycle
 
     return await _move(name, Lifecycle.FROZEN, reason=reason, version=version)
 
@@ -183,7 +183,7 @@ async def freeze(name: Name, *, reason: Reason = "", version: Version = None) ->
 @verb(app, "release")
 async def release(name: Name, *, reason: Reason = "", version: Version = None) -> Answer:
     """Take calls again."""
-    from interlock.core.catalogue import Lifecycle
+    from interlock.core.lifecycle import Lifecycle
 
     return await _move(name, Lifecycle.AVAILABLE, reason=reason, version=version)
 
@@ -191,7 +191,7 @@ async def release(name: Name, *, reason: Reason = "", version: Version = None) -
 @verb(app, "retire")
 async def retire(name: Name, *, reason: Reason = "", version: Version = None, yes: Yes = False) -> Answer:
     """Take no more calls, for good."""
-    from interlock.core.catalogue import Lifecycle
+    from interlock.core.lifecycle import Lifecycle
 
     which = "every version" if version is None else f"version {visible(version)}"
     question = "" if yes else f"Retire {which} of {visible(name)} for good?"

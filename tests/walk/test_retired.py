@@ -1,0 +1,92 @@
+"""What becomes of calls of a retired version: those that ran, those that wait, those that come late."""
+
+import asyncio
+
+import pytest
+
+from interlock import ToolCall
+from interlock.core.lifecycle import Lifecycle
+from interlock.runtime.recovery import Recovered
+from tests.gates import ALICE, ALL, ASKS, OPERATOR, Shelf, asked, code, granted, opened, save
+from tests.unit.runtime.test_catalogue import search_of
+from tests.unit.runtime.test_recovery_look_ups import Oracle
+
+pytestmark = pytest.mark.requirement("REG-7")
+
+
+@pytest.mark.requirement("IDEM-2")
+async def test_what_was_done_is_told_again_under_its_key_and_nothing_else_runs(gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools) as gate:
+        assert code(await gate.call(save(), principal=ALICE, task="t")) == "ok"
+        await gate.catalogue.move("save", Lifecycle.RETIRED, by=OPERATOR, reason="gone")
+        again = await gate.call(save(), principal=ALICE, task="t")
+        assert (code(again), again.replayed, again.data) == ("ok", True, {"note": "n1"})
+        for late in (
+            gate.call(save(text="other"), principal=ALICE, task="t"),
+            gate.call(save("n2"), principal=ALICE, task="t"),
+            gate.call(save(), principal=ALICE),
+            gate.call(ToolCall("c", "save", {"wrong": 1}), principal=ALICE, task="t"),
+        ):
+            assert code(await late) == "TOOL_RETIRED"
+        assert shelf.saved == [("n1", "hello")]
+
+
+@pytest.mark.requirement("IDEM-2")
+async def test_what_was_done_is_told_again_where_the_code_is_gone_too(tmp_path: object) -> None:
+    path, shelf = f"{tmp_path}/gate.db", Shelf()
+    async with opened(path, shelf.tools) as gate:
+        assert code(await gate.call(save(), principal=ALICE, task="t")) == "ok"
+        await gate.catalogue.move("save", Lifecycle.RETIRED, by=OPERATOR, reason="gone")
+    async with opened(path, [Shelf().search], None) as gate:
+        assert (await gate.call(save(), principal=ALICE, task="t")).replayed
+        assert code(await gate.call(save("n2"), principal=ALICE, task="t")) == "TOOL_RETIRED"
+
+
+async def test_a_call_that_executes_when_its_version_is_retired_finishes_and_is_settled(gate_path: str) -> None:
+    shelf = Shelf()
+    shelf.open.clear()
+    async with opened(gate_path, shelf.tools) as gate:
+        running = asyncio.create_task(gate.call(save(), principal=ALICE, task="t"))
+        await shelf.started.wait()
+        await gate.catalogue.move("save", Lifecycle.RETIRED, by=OPERATOR, reason="gone")
+        beside = asyncio.create_task(gate.call(save(), principal=ALICE, task="t"))
+        shelf.open.set()
+        assert (code(await running), shelf.saved) == ("ok", [("n1", "hello")])
+        assert (await beside).replayed
+
+
+async def test_an_approved_call_runs_no_more_once_its_version_is_retired(gate_path: str) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools, ASKS) as gate:
+        done, waits = await granted(gate), await granted(gate, save("n2"))
+        assert code(await gate.approvals.resume(done, by=ALICE)) == "ok"
+        await gate.catalogue.move("save", Lifecycle.RETIRED, by=OPERATOR, reason="gone")
+        assert (await gate.approvals.resume(done, by=ALICE)).replayed
+        assert code(await gate.approvals.resume(waits, by=ALICE)) in ("TOOL_RETIRED", "APPROVAL_MISMATCH")
+        assert shelf.saved == [("n1", "hello")]
+
+
+@pytest.mark.requirement("IDEM-3")
+async def test_an_unknown_call_of_a_retired_version_is_closed_by_its_look_up_still(gate_path: str) -> None:
+    oracle = Oracle()
+    async with opened(gate_path, oracle.tools) as gate:
+        await oracle.lost(gate)
+        await gate.catalogue.move("lose", Lifecycle.RETIRED, by=OPERATOR, reason="gone")
+        oracle.knows = True
+        assert await gate.recovery.recover() == Recovered(found_out=1)
+
+
+async def test_a_name_falls_back_on_an_older_version_that_is_open_once_the_newer_is_retired(gate_path: str) -> None:
+    async with opened(gate_path, [search_of("one"), search_of("two", version="2")], ALL) as gate:
+        await gate.catalogue.move("search", Lifecycle.RETIRED, version="2", by=OPERATOR, reason="worse")
+        assert (await gate.call(ToolCall("c", "search", {"query": "x"}), principal=ALICE)).data == ["one"]
+        await gate.catalogue.move("search", Lifecycle.FROZEN, version="1", by=OPERATOR, reason="worse")
+        assert code(await gate.call(ToolCall("c", "search", {"query": "x"}), principal=ALICE)) == "TOOL_FROZEN"
+
+
+async def test_it_is_not_asked_of_people_what_may_not_run_any_more(gate_path: str) -> None:
+    async with opened(gate_path, Shelf().tools, ASKS) as gate:
+        await asked(gate)
+        await gate.catalogue.move("save", Lifecycle.RETIRED, by=OPERATOR, reason="gone")
+        assert code(await gate.call(save("n2"), principal=ALICE, task="t")) == "TOOL_RETIRED"
