@@ -46,7 +46,7 @@ ROOMS = layering.Rooms(
             "system": {"core"},
             "doors": set[str](),
             "doors/*": CALLERS,
-            "doors/cli": {*CALLERS, "providers", "assemble", "copies", "keys", "adapters"},
+            "doors/cli": {*CALLERS, "providers", "assemble", "copies", "keys", "adapters", "rehearsal"},
             "frameworks": CALLERS,
             "evals": CALLERS,
             "testing": {"core", "ports", "runtime", "loop", "models", "store.memory"},
@@ -57,6 +57,7 @@ ROOMS = layering.Rooms(
             "upstream": {"core", "declare", "runners"},
             "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble", "proving"},
             "proving": {"core"},
+            "rehearsal": {"core", "ports", "settings", "runtime", "runners", "assemble", "testing"},
             "prover": {"core", "runtime", "store", "system", "proving"},
             "__init__": {*CALLERS, "assemble", "keys", "upstream"},
         }.items()

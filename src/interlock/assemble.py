@@ -71,7 +71,8 @@ class Host:
     directory for a database); a `signer` of its own replaces the first. `facts` are for policies (`fact_names` says
     which there are), `principals` say who a requester is today, `secrets` are credentials for handlers. `resolver`
     finds the addresses of HTTP, gRPC and MCP tools, and `tls` says which certificates they trust. `seal` is a
-    32-byte key: with it operations, results and payloads are encrypted at rest.
+    32-byte key: with it operations, results and payloads are encrypted at rest. `runners` take the place of ours, such
+    as stand-ins while examples run.
     """
 
     models: Sequence[Model] = ()
@@ -87,6 +88,7 @@ class Host:
     entropy: Entropy | None = None
     resolver: Resolver | None = None
     tls: SSLContext | None = None
+    runners: RunnersByKind | None = None
 
     def __post_init__(self) -> None:
         given: object = self.fact_names
@@ -298,7 +300,10 @@ def wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, key
     clock = host.clock or SystemClock()
     entropy = host.entropy or SystemEntropy()
     spools = Spools(store.artifacts, clock, lambda: new_id(clock, entropy))
-    runners = runners_for(settings, redactor=redactor, spools=spools, outside=Outside(host.resolver, host.tls))
+    runners = host.runners
+    if runners is None:
+        outside = Outside(host.resolver, host.tls)
+        runners = runners_for(settings, redactor=redactor, spools=spools, outside=outside)
     world = World(
         calls=store,
         approvals=store,

@@ -30,6 +30,10 @@ class CasesInvalid(SettingsInvalid):
     """The cases that test the project's policies cannot be read, or there are none."""
 
 
+class ExamplesInvalid(SettingsInvalid):
+    """The examples of the project's tools cannot be read, or there are none."""
+
+
 class IdAmbiguous(InterlockError):
     """Several things have ids that begin with what was given."""
 
@@ -41,6 +45,7 @@ _NEXT = {
     "ProjectMissing": "`interlock init` makes one here; --project DIR names one that is elsewhere.",
     "ToolsInvalid": "Change that, or [interlock] tools in interlock.toml, then `interlock tools check`.",
     "CasesInvalid": "Change the case, then `interlock policy test`.",
+    "ExamplesInvalid": "Change the example, then `interlock tools test`.",
     "IdAmbiguous": "Give more of the id.",
     "SettingsInvalid": "Change interlock.toml, then `interlock doctor` looks whether everything is in order.",
     "SpecInvalid": "Change the tool, then `interlock tools check`.",

@@ -22,6 +22,7 @@ _SETTINGS = """\
 store = "interlock.db"        # calls, approvals and the audit log; its key lies beside it, in interlock.db.key
 tools = ["tools.py"]          # files (or modules such as "package.module") that declare tools
 policies = "policies"         # the folder of .cedar files; cases to test them are in policies/tests
+examples = "examples"         # the folder of examples of the tools; `interlock tools test` runs them
 environment = "development"   # what policies see as context.environment
 
 # Who the command line acts as. Who really sat at it, the account of the operating system, is on record as well.
@@ -131,8 +132,9 @@ Next: interlock call save_note '{"title": "hello", "text": "Good morning."}' --t
 async def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to.")] = Path()) -> Answer:
     """Write a project to begin with.
 
-    Settings, two tools, a starter policy and cases to test it. No file is ever overwritten.
+    Settings, two tools with examples, a starter policy and cases to test it. No file is ever overwritten.
     """
+    from interlock.core.starter_examples import STARTER_EXAMPLES
     from interlock.core.starter_policy import STARTER_POLICY
     from interlock.doors.cli.session import os_user
 
@@ -141,6 +143,7 @@ async def init(folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where
         "tools.py": _TOOLS,
         "policies/starter.cedar": STARTER_POLICY,
         "policies/tests/starter.yaml": _CASES,
+        "examples/notes.yaml": STARTER_EXAMPLES,
     }
     taken = [name for name in files if (folder / name).exists()]
     if taken:

@@ -30,6 +30,7 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "tools": list,
         "openapi": list,
         "policies": str,
+        "examples": str,
         "environment": str,
         "egress_allow": list,
         "keep_days": int,
@@ -72,7 +73,7 @@ class Project:
     """What `interlock.toml` says, its paths made absolute. `operator` is who the command line acts as.
 
     `keep_days` is how long what is kept whole stays, as far as `interlock audit purge` is not told otherwise; 0 where
-    nothing is said. `openapi` names snapshots of imported documents.
+    nothing is said. `openapi` names snapshots of imported documents, `examples` the folder of examples of tools.
     """
 
     root: Path
@@ -89,6 +90,7 @@ class Project:
     models: tuple[NamedModel, ...] = ()
     agents: tuple[Agent, ...] = ()
     openapi: tuple[str, ...] = ()
+    examples: Path = Path("examples")
 
     @property
     def settings(self) -> Settings:
@@ -159,6 +161,7 @@ def parse_project(text: str, *, root: Path) -> Project:
         hand_off_owner=_text(main, "hand_off_owner", ""),
         models=_once([_model(each) for each in _many(said, "models")], where="[[models]]"),
         openapi=_texts(main, "openapi"),
+        examples=root / _text(main, "examples", "examples"),
         agents=_once([_agent(each) for each in _many(said, "agents")], where="[[agents]]"),
     )
 
