@@ -267,18 +267,25 @@ def _message(line: bytes | _Long) -> JSONRPCMessage | None:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Close its stdin, tell it to end, kill it: whichever it takes."""
+    """Close its stdin, tell it to end, kill it: whichever it takes. What it started and left behind ends with it."""
     if process.stdin is not None:
         process.stdin.close()
-    for sign in (None, signal.SIGTERM, signal.SIGKILL):
-        if process.returncode is None and sign is not None:
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, sign)
+    for sign in (None, signal.SIGTERM):
+        if sign is not None:
+            _signal(process, sign)
         if await _has_ended(process):
             break
+    _signal(process, signal.SIGKILL)
+    await _has_ended(process)
     transport = getattr(process, "_transport", None)  # whoever it started may hold its pipes for ever
     if transport is not None:
         transport.close()
+
+
+def _signal(process: asyncio.subprocess.Process, sign: signal.Signals) -> None:
+    """To its whole group, whose number nobody else has while one of it is left."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, sign)
 
 
 async def _has_ended(process: asyncio.subprocess.Process) -> bool:
