@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, cast
 
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
 from interlock.core.http_address import read_allowed
 from interlock.core.http_build import Unbuildable
 from interlock.core.mcp_call import MESSAGE_BYTES_MAX
+from interlock.core.mcp_listed import Listed, Unlisted, read_listed
 from interlock.core.redaction import Redactor
-from interlock.core.text import clean
+from interlock.core.text import clean, visible
 from interlock.core.tool import Document
-from interlock.declare.mcp_server import McpListed, McpServer, server_of
+from interlock.declare.mcp_server import McpListed, McpListing, McpServer, server_of
 from interlock.runners.exchange import NoAnswer
 
 try:
@@ -27,11 +28,14 @@ try:
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError("MCP tools need an extra: pip install 'interlock[mcp]'", name=missing.name) from missing
 
-if TYPE_CHECKING:
-    from mcp_types import Tool
-
 WORDS_MAX = 4_096
-_HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint")
+_HINTS = {
+    "readOnlyHint": "read_only_hint",
+    "destructiveHint": "destructive_hint",
+    "idempotentHint": "idempotent_hint",
+    "openWorldHint": "open_world_hint",
+}
+_log = logging.getLogger(__name__)
 
 
 async def mcp_listing(
@@ -43,8 +47,27 @@ async def mcp_listing(
 ) -> tuple[McpListed, ...]:
     """The tools that a server lists, for a person to declare from: `mcp_tool(listed=...)`. All of it is its own word.
 
-    `secrets` are the values of its credentials by name, `egress_allow` is as in `Settings`. Raises `SpecInvalid` where
-    the server cannot be asked, or lists what is no tool.
+    `secrets` are the values of its credentials by name, `egress_allow` is as in `Settings`. Entries that are no tools
+    are logged and left out. Raises `SpecInvalid` where the server cannot be asked.
+    """
+    found = await mcp_server_listing(server, secrets=secrets, egress_allow=egress_allow, timeout_s=timeout_s)
+    read = [read_listed(each) for each in found.entries]
+    for each in read:
+        if isinstance(each, Unlisted):
+            _log.warning("%s is no tool: %s", visible(each.name) or "an entry without a name", each.reason)
+    return tuple(_listed(each) for each in read if isinstance(each, Listed))
+
+
+async def mcp_server_listing(
+    server: McpServer,
+    *,
+    secrets: Mapping[str, str] | None = None,
+    egress_allow: Iterable[str] = (),
+    timeout_s: float = 30.0,
+) -> McpListing:
+    """All that a server says of itself and lists, every page of it, for a snapshot. The arguments are the same.
+
+    Raises `SpecInvalid` where the server cannot be asked, or its list does not end.
     """
     known = server_of(server)
     waits = Waits(timeout_s, MESSAGE_BYTES_MAX)
@@ -63,6 +86,7 @@ async def mcp_listing(
         async with asyncio.timeout(timeout_s):
             await session.there()
             found = await listed(session, bytes_max=waits.bytes_max)
+            about = session.about
     except NotStarted as fault:
         found = fault.why
     except TimeoutError:
@@ -72,20 +96,29 @@ async def mcp_listing(
         await ways.close()
     if isinstance(found, NoAnswer):
         raise SpecInvalid(f"the server cannot be asked: {found.reason}")
-    return tuple(map(_listed, found))
-
-
-def _listed(tool: Tool) -> McpListed:
-    hints = {name: getattr(tool.annotations, name, None) for name in _HINTS}
-    return McpListed(
-        tool.name,
-        Document.of(cast("Json", tool.input_schema)),
-        None if tool.output_schema is None else Document.of(cast("Json", tool.output_schema)),
-        _words(tool.title),
-        _words(tool.description),
-        {name: value for name, value in hints.items() if isinstance(value, bool)},
+    return McpListing(
+        found.entries, found.pages, about.name, about.title, about.version, about.protocol, about.instructions
     )
 
 
-def _words(text: str | None) -> str:
-    return clean(text or "").text[:WORDS_MAX]
+def _listed(tool: Listed) -> McpListed:
+    members = tool.members
+    output = members.get("outputSchema")
+    return McpListed(
+        tool.name,
+        Document.of(members["inputSchema"]),
+        None if output is None else Document.of(output),
+        _words(members.get("title")),
+        _words(members.get("description")),
+        _hints(members.get("annotations")),
+    )
+
+
+def _hints(annotations: Json) -> dict[str, bool]:
+    given = annotations if isinstance(annotations, dict) else {}
+    found = {name: given.get(wire) for wire, name in _HINTS.items()}
+    return {name: value for name, value in found.items() if isinstance(value, bool)}
+
+
+def _words(text: Json) -> str:
+    return clean(text).text[:WORDS_MAX] if isinstance(text, str) else ""

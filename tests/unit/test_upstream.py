@@ -6,9 +6,9 @@ import pytest
 
 pytest.importorskip("mcp", reason="MCP tools need an extra: pip install 'interlock[mcp]'")
 
-from mcp_types import Tool, ToolAnnotations
-
 from interlock import Credential, McpServer, SpecInvalid, mcp_listing
+from interlock.core.canonical import Json
+from interlock.core.mcp_listed import Listed, read_listed
 from interlock.upstream import _listed
 from tests.mcp_upstream import over_http, over_stdio
 
@@ -35,12 +35,14 @@ async def test_one_that_cannot_be_asked_is_named_with_the_reason(tmp_path: Path)
 
 
 def test_its_words_are_bounded_and_cleaned_and_its_hints_are_hints() -> None:
-    tool = Tool(
-        name="a",
-        description="x\u200b" * 10_000,
-        input_schema={"type": "object"},
-        annotations=ToolAnnotations(read_only_hint=True),
-    )
+    given: Json = {
+        "name": "a",
+        "description": "x\u200b" * 10_000,
+        "inputSchema": {"type": "object"},
+        "annotations": {"readOnlyHint": True, "destructiveHint": "never"},
+    }
+    tool = read_listed(given)
+    assert isinstance(tool, Listed)
     found = _listed(tool)
     assert len(found.description) == 4_096
     assert "\u200b" not in found.description

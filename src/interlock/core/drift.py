@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Final
 
-from interlock.core.compatibility import Comparison, Finding, Verdict, compare
+from interlock.core.compatibility import Finding, Verdict, compare
 from interlock.core.frozen import frozen
 from interlock.core.tool import ToolSpec
 
@@ -53,14 +53,13 @@ def drift(reviewed: ToolSpec | None, today: ToolSpec | None) -> Drift:
         grade = Grade.NEW if today is not None else Grade.GONE if reviewed is not None else Grade.SAME
         return Drift(name, grade)
     comparison = compare(reviewed, today)
-    grades = {each: _grade(each) for each in comparison.findings}
-    grade = max(grades.values(), default=Grade.SAME)
-    return Drift(comparison.name, grade, _earned(comparison, grade))
+    return graded(comparison.name, comparison.findings)
 
 
-def _earned(comparison: Comparison, grade: Grade) -> tuple[Finding, ...]:
-    """The findings that this grade was given for, then all others."""
-    return tuple(sorted(comparison.findings, key=lambda each: _grade(each) is not grade))
+def graded(name: str, findings: tuple[Finding, ...]) -> Drift:
+    """The gravest grade that findings have earned, and those that it was given for before all others."""
+    grade = max(map(_grade, findings), default=Grade.SAME)
+    return Drift(name, grade, tuple(sorted(findings, key=lambda each: _grade(each) is not grade)))
 
 
 def _grade(finding: Finding) -> Grade:

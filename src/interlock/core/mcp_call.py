@@ -14,7 +14,7 @@ from interlock.core.errors import SpecInvalid
 from interlock.core.frozen import frozen
 from interlock.core.http_template import Credential, Template
 from interlock.core.program import ProgramFile
-from interlock.core.tool import ErrorContract, spec_to_json
+from interlock.core.tool import Document, ErrorContract, fields_to_json, spec_to_json
 
 KIND = "mcp"
 MESSAGE_BYTES_MAX = 4 * 1024 * 1024
@@ -95,11 +95,24 @@ class McpLookUp:
 
 
 @frozen
+class McpPin:
+    """A tool as its server listed it when it was reviewed, and the grades of drift that pass without another review."""
+
+    listed: Document
+    passes: tuple[str, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 (hex) over what was reviewed."""
+        return sha256_hex(self.listed.text)
+
+
+@frozen
 class McpCode:
     """What runs one MCP tool. `errors` say what each end means that is no success.
 
     `mirrored` are the arguments that a header repeats, by their paths, as the upstream's schema asks for it.
-    An empty `key_meta` or `fence_meta` is not sent.
+    An empty `key_meta` or `fence_meta` is not sent. `pin`: it is called only while its server lists it so.
     """
 
     server: Server
@@ -112,12 +125,17 @@ class McpCode:
     fence_meta: str = "interlock/fence"
     start_timeout_ms: int = 30_000
     message_bytes_max: int = MESSAGE_BYTES_MAX
+    pin: McpPin | None = None
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) over all of it, but for where a command's folder lies."""
+        """SHA-256 (hex) over all of it, but for where a command's folder lies, and what drift of it may pass."""
         server = replace(self.server, folder="/") if isinstance(self.server, StdioServer) else self.server
-        return sha256_hex(canonical(spec_to_json(replace(self, server=server))))
+        names = [name for name in self.__dataclass_fields__ if name != "pin"]
+        found = fields_to_json(replace(self, server=server), names=names)
+        if self.pin is not None:
+            found["pin"] = self.pin.digest
+        return sha256_hex(canonical(found))
 
     @property
     def target(self) -> str:

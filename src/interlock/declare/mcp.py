@@ -19,7 +19,7 @@ from interlock.declare.options import ToolOptions
 
 MESSAGE_BYTES_LIMIT = 64 * 1024 * 1024
 
-_PLAIN = ("error_at", "key_meta", "fence_meta", "start_timeout_ms", "message_bytes_max")
+_PLAIN = ("error_at", "key_meta", "fence_meta", "start_timeout_ms", "message_bytes_max", "pin")
 _META = re.compile(r"([A-Za-z][A-Za-z0-9-]*(\.[A-Za-z][A-Za-z0-9-]*)*/)?[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _THEIRS = ("modelcontextprotocol", "mcp", "traceparent", "tracestate", "baggage", "progressToken")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -64,6 +64,7 @@ def mcp_tool(**options: Unpack[McpOptions]) -> McpTool:
     - `key_meta` (`interlock/idempotency-key`), `fence_meta` (`interlock/fence`): members of an effect's `_meta`; ""
       sends none.
     - `start_timeout_ms`: how long a server may take to be there. `message_bytes_max`: the size of one message (4 MiB).
+    - `pin`: an `McpPin`, the tool as it was reviewed: where its server lists it otherwise it is not called.
 
     All others are those of `tool`, but for those of its Python code (`resolve`, `precondition`, `secrets`, ...).
     What comes back is labelled untrusted, and as coming from the server, unless `labels` says otherwise. Raises

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from interlock.core.errors import SpecInvalid
-from interlock.core.mcp_call import McpLookUp
+from interlock.core.mcp_call import McpLookUp, McpPin
 from interlock.core.tool import ErrorContract, Parameter
 from interlock.declare.mcp_server import McpListed, McpServer
 from interlock.declare.options import SharedOptions, ToolOptions, checked
@@ -26,6 +26,7 @@ class McpOptions(SharedOptions, total=False):
     fence_meta: str
     start_timeout_ms: int
     message_bytes_max: int
+    pin: McpPin
     parameters: Sequence[Parameter]
 
 
@@ -40,6 +41,7 @@ MCP_HINTS: Mapping[str, Any] = {
     "fence_meta": str,
     "start_timeout_ms": int,
     "message_bytes_max": int,
+    "pin": McpPin,
 }
 """The options that say how a tool is called; all others are those of any tool."""
 

@@ -6,9 +6,11 @@ import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import file_digest
 from pathlib import Path
 
+from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
 from interlock.core.http_template import Credential, CredentialPlace
 from interlock.core.mcp_call import HttpServer, Server, StdioServer
@@ -58,6 +60,22 @@ class McpListed:
     title: str = ""
     description: str = ""
     hints: Mapping[str, bool] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class McpListing:
+    """All that a server says of itself and lists, as it came: what a snapshot is taken of.
+
+    `entries` are its tools, any of which may be none. `protocol` is the revision that was agreed on.
+    """
+
+    entries: tuple[Json, ...]
+    pages: int = 1
+    name: str = ""
+    title: str = ""
+    version: str = ""
+    protocol: str = ""
+    instructions: str = ""
 
 
 def server_of(given: McpServer) -> Server:
@@ -116,9 +134,16 @@ def _files(given: McpServer, folder: Path) -> tuple[ProgramFile, ...]:
 
 def _digest(path: Path) -> str:
     try:
-        if path.stat().st_size > FILE_BYTES_MAX:
+        seen = path.stat()
+        if seen.st_size > FILE_BYTES_MAX:
             raise SpecInvalid(f"server: {path} is larger than {FILE_BYTES_MAX} bytes")
-        with path.open("rb") as file:
-            return file_digest(file, "sha256").hexdigest()
+        return _digest_of(path, (seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns))
     except OSError as fault:
         raise SpecInvalid(f"server: {path} cannot be read: {fault.strerror}") from fault
+
+
+@lru_cache(maxsize=256)
+def _digest_of(path: Path, _seen: tuple[int, ...]) -> str:
+    """Many tools have one server: its files are read again only where the system says that they have changed."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

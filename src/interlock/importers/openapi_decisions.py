@@ -68,11 +68,12 @@ def read_decision(given: object, *, path: str) -> Decision:
     own = {name: typed(given[name], hint, path=f"{path}.{name}") for name, hint in _OWN.items() if name in given}
     options = {name: value for name, value in given.items() if name not in _OWN}
     if "resource" in options:
-        options["resource"] = _resource(options["resource"], path=f"{path}.resource")
+        options["resource"] = resource_of(options["resource"], path=f"{path}.resource")
     return Decision(**own, options=options)
 
 
-def _resource(given: object, *, path: str) -> tuple[str, str]:
+def resource_of(given: object, *, path: str) -> tuple[str, str]:
+    """A resource as a file says it: its type, and the argument or template that is its id. Raises `SpecInvalid`."""
     found: dict[str, str] = typed(given, dict[str, str], path=path)
     if found.keys() != {"type", "id"}:
         raise SpecInvalid(f"{path}: it needs type and id")

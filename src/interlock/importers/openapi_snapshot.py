@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import yaml
-
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
 from interlock.core.http_template import read_url
 from interlock.core.text import visible
-from interlock.core.tool import spec_to_json
 from interlock.declare.typed_values import check_keys, typed
 from interlock.importers.openapi_decisions import Decision, read_decision
 from interlock.importers.openapi_document import OpenApi
@@ -22,6 +18,8 @@ from interlock.importers.openapi_operations import Read, Reader, Reading, Unmade
 from interlock.importers.openapi_security import secret_names
 from interlock.importers.openapi_servers import checked_server, fixed_server
 from interlock.importers.openapi_text import read_document
+from interlock.importers.renewing import next_version, written_options
+from interlock.importers.yaml_text import write_yaml
 
 FORMAT = "openapi-1"
 _SHOWN_MAX = 500
@@ -118,18 +116,12 @@ def write_snapshot(snapshot: Snapshot) -> str:
         "operations": {key: _written(each) for key, each in snapshot.operations.items()},
         "not_tools": dict[str, Json](snapshot.not_tools),
     }
-    # Written and read once more: equal parts that are one object would be written as aliases, which are not read.
-    plain = json.loads(json.dumps(document))
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    return _HEAD + yaml.dump(plain, Dumper=dumper, sort_keys=False, allow_unicode=True, width=120)
+    return write_yaml(_HEAD, document)
 
 
 def _written(decision: Decision) -> Json:
     """What was decided, what is not said by default left out."""
-    options = {name: spec_to_json(each) for name, each in decision.options.items() if name != "resource"}
-    if "resource" in decision.options:
-        kind, place = decision.options["resource"]
-        options["resource"] = {"type": kind, "id": place}
+    options = written_options(decision.options)
     said: dict[str, Json] = {
         "hide": [*decision.hide],
         "fix": dict(decision.fix),
@@ -165,7 +157,5 @@ def _kept(fresh: Decision, before: Decision | None, *, accept: bool) -> Decision
         return fresh
     if before.digest == fresh.digest:
         return replace(before, read=fresh.read)
-    version = (
-        str(int(before.version) + 1) if before.version.isascii() and before.version.isdecimal() else before.version
-    )
+    version = next_version(before.version)
     return replace(before, allow=before.allow and accept, digest=fresh.digest, read=fresh.read, version=version)

@@ -1,12 +1,14 @@
-"""Reads YAML as plain data: no tags, no aliases, no key twice, and not more than a manifest can need."""
+"""YAML as plain data: read without tags, aliases or a key twice, and written so that people can review it."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import json
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import yaml
 
+from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
 
 BYTES_MAX = 1_048_576
@@ -44,3 +46,21 @@ def read_yaml(text: str) -> object:
         raise SpecInvalid(f"line {line}: {fault.problem or 'this is not YAML'}") from fault
     except (yaml.YAMLError, RecursionError, ValueError) as fault:
         raise SpecInvalid(f"this is not YAML: {type(fault).__name__}") from fault
+
+
+class _Plain(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes texts of many lines as they are."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Plain.add_representer(str, _text)
+
+
+def write_yaml(head: str, document: Mapping[str, Json]) -> str:
+    """A file for people: the head, which is a remark, and the document."""
+    # Written and read once more: equal parts that are one object would be written as aliases, which are not read.
+    plain = json.loads(json.dumps(document))
+    return head + yaml.dump(plain, Dumper=_Plain, sort_keys=False, allow_unicode=True, width=120)

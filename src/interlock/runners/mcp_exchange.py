@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import anyio
 
+from interlock.core.canonical import Json
 from interlock.runners.exchange import NoAnswer, Progress
 from interlock.runners.http_exchange import quietly
 
@@ -30,7 +31,8 @@ class McpExchange:
 
     `is_read`: it may be sent along a connection that was used before, and where a redirect leads. `mirrored` are
     headers that repeat arguments. `is_call` is false for what a session is opened with. `status` is that of an answer
-    of HTTP that says nothing in the protocol; `is_gone`: there is no such session any more.
+    of HTTP that says nothing in the protocol; `is_gone`: there is no such session any more. `entries` are those of a
+    page of a list, as they came.
     """
 
     bytes_max: int
@@ -41,6 +43,7 @@ class McpExchange:
     fault: NoAnswer | None = None
     status: int = 0
     is_gone: bool = False
+    entries: list[Json] = field(default_factory=list)
     _scopes: set[anyio.CancelScope] = field(default_factory=set)
     _is_over: bool = False
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mcp_types import Tool
-
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
+from interlock.core.frozen import frozen
 from interlock.core.mcp_answer import Unheard
 from interlock.core.schema import compile_schema
 from interlock.runners.exchange import NoAnswer
@@ -18,23 +17,33 @@ PAGES_MAX = 100
 TOOLS_MAX = 2_000
 
 
-async def listed(session: Session, *, bytes_max: int) -> tuple[Tool, ...] | NoAnswer:
-    """All of its tools. A list that does not end is none."""
-    found: list[Tool] = []
+@frozen
+class Whole:
+    """Every entry of a list, as it came, and on how many pages."""
+
+    entries: tuple[Json, ...]
+    pages: int
+
+
+async def listed(session: Session, *, bytes_max: int) -> Whole | NoAnswer:
+    """All that it lists. A list that does not end is none."""
+    found: list[Json] = []
     seen: set[str] = set()
     cursor: str | None = None
-    for _ in range(PAGES_MAX):
+    for number in range(1, PAGES_MAX + 1):
         page = await session.page(cursor, exchange=McpExchange(bytes_max, is_call=False))
         if isinstance(page, NoAnswer):
             return page
-        found += page.tools
+        found += page.entries
+        if len(found) > TOOLS_MAX:
+            return NoAnswer(f"it lists more than {TOOLS_MAX} tools", passes=False)
         cursor = page.next_cursor
         if cursor is None:
-            return tuple(found)
-        if cursor in seen or len(found) > TOOLS_MAX:
-            break
+            return Whole(tuple(found), number)
+        if cursor in seen:
+            return NoAnswer(f"its list of tools does not end: page {number} leads back to an earlier one", passes=False)
         seen.add(cursor)
-    return NoAnswer("its list of tools does not end", passes=False)
+    return NoAnswer(f"its list of tools does not end within {PAGES_MAX} pages", passes=False)
 
 
 async def unheard(session: Session, tool: str, arguments: Mapping[str, Json], *, bytes_max: int) -> Unheard | None:
@@ -46,11 +55,15 @@ async def unheard(session: Session, tool: str, arguments: Mapping[str, Json], *,
     found = await listed(session, bytes_max=bytes_max)
     if isinstance(found, NoAnswer):
         return None
-    schemas = [each.input_schema for each in found if each.name == tool]
+    schemas = [each.get("inputSchema") for each in found.entries if isinstance(each, dict) and each.get("name") == tool]
     if not schemas:
         return Unheard.NO_TOOL
+    if not all(isinstance(schema, dict) for schema in schemas):
+        return None
     try:
-        is_other = all(bool(compile_schema(schema).violations({**arguments})) for schema in schemas)
+        is_other = all(
+            bool(compile_schema(schema).violations({**arguments})) for schema in schemas if isinstance(schema, dict)
+        )
     except SpecInvalid:
         return None
     return Unheard.OTHER_ARGUMENTS if is_other else None

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from contextvars import Context
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from mcp.client.session import ClientSession
@@ -21,7 +22,7 @@ from mcp_types import (
     CallToolRequest,
     CallToolRequestParams,
     Implementation,
-    ListToolsResult,
+    ListToolsRequest,
     PaginatedRequestParams,
 )
 from pydantic import TypeAdapter, ValidationError
@@ -33,6 +34,7 @@ from interlock.runners.exchange import NoAnswer
 from interlock.runners.http_exchange import quieten, set_quiet
 from interlock.runners.mcp_exchange import McpExchange, entered
 from interlock.runners.mcp_http import NO_ANSWER
+from interlock.runners.mcp_pages import Page, PagesApart, page_of
 from interlock.runners.mcp_stdio import TOO_LARGE, NotStarted
 
 quieten("client", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher", "httpx2", "mcp.client.session")
@@ -54,6 +56,17 @@ _LARGE = NoAnswer("a message of it is too large", passes=False)
 @frozen
 class Illegible:
     """A result that is none of the protocol."""
+
+
+@frozen
+class About:
+    """What a server says of itself as a session is opened: its own word, all of it."""
+
+    name: str = ""
+    title: str = ""
+    version: str = ""
+    protocol: str = ""
+    instructions: str = ""
 
 
 class Session:
@@ -97,11 +110,23 @@ class Session:
         except Exception as fault:  # noqa: BLE001 - whatever a server brings a library to is no answer
             return exchange.fault or NoAnswer(f"the call failed with {type(fault).__name__}", passes=False)
 
-    async def page(self, cursor: str | None, *, exchange: McpExchange) -> ListToolsResult | NoAnswer:
-        """One page of its tools."""
+    @property
+    def about(self) -> About:
+        """What the server said of itself; once it is open."""
+        session = self._ready.result()
+        info = session.server_info
+        said = About(protocol=session.protocol_version or "", instructions=session.instructions or "")
+        if info is None:
+            return said
+        return replace(said, name=info.name, title=info.title or "", version=info.version)
+
+    async def page(self, cursor: str | None, *, exchange: McpExchange) -> Page | NoAnswer:
+        """One page of its tools, as it came."""
+        request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
         try:
             with entered(exchange):
-                return await self._ready.result().list_tools(params=PaginatedRequestParams(cursor=cursor))
+                said = await self._ready.result().send_request(request, _ANYTHING)
+            return page_of(said, exchange)
         except MCPError as fault:
             found = self._read(fault, exchange)
             return found if isinstance(found, NoAnswer) else NoAnswer(f"it answered with the error {fault.code}")
@@ -133,7 +158,7 @@ class Session:
         try:
             async with (
                 self._opening(self._ended) as (read, write),
-                ClientSession(read, write, client_info=_CLIENT) as session,
+                ClientSession(dispatcher=PagesApart(read, write), client_info=_CLIENT) as session,
             ):
                 agreeing = asyncio.create_task(_agree(session, self._bytes_max))
                 why = await _first(agreeing, self._ended)

@@ -6,12 +6,11 @@ import pytest
 
 pytest.importorskip("mcp", reason="MCP tools need an extra: pip install 'interlock[mcp]'")
 
-from mcp_types import ListToolsResult, Tool
-
 from interlock.core.mcp_answer import Unheard
 from interlock.runners.exchange import NoAnswer
 from interlock.runners.mcp_exchange import McpExchange
 from interlock.runners.mcp_listing import listed, unheard
+from interlock.runners.mcp_pages import Page
 from interlock.runners.mcp_session import Session
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}
@@ -20,34 +19,39 @@ SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}, "required"
 class Pages:
     """A session whose pages are these."""
 
-    def __init__(self, *pages: ListToolsResult | NoAnswer) -> None:
+    def __init__(self, *pages: Page | NoAnswer) -> None:
         self._pages = [*pages]
         self.cursors: list[str | None] = []
 
-    async def page(self, cursor: str | None, *, exchange: McpExchange) -> ListToolsResult | NoAnswer:
+    async def page(self, cursor: str | None, *, exchange: McpExchange) -> Page | NoAnswer:
         self.cursors.append(cursor)
         return self._pages.pop(0) if len(self._pages) > 1 else self._pages[0]
 
 
-def page(*names: str, more: str | None = None, schema: dict[str, Any] | None = None) -> ListToolsResult:
-    tools = [Tool(name=each, input_schema=SCHEMA if schema is None else schema) for each in names]
-    return ListToolsResult(tools=tools, next_cursor=more)
+def page(*names: str, more: str | None = None, schema: dict[str, Any] | None = None) -> Page:
+    tools = [{"name": each, "inputSchema": SCHEMA if schema is None else schema} for each in names]
+    return Page(tuple(tools), more)
 
 
-async def names(session: Pages) -> list[str] | NoAnswer:
+async def names(session: Pages) -> tuple[list[Any], int] | str:
     found = await listed(cast(Session, session), bytes_max=1_000)
-    return found if isinstance(found, NoAnswer) else [each.name for each in found]
+    if isinstance(found, NoAnswer):
+        return found.reason
+    return [each["name"] for each in cast(Any, found.entries)], found.pages
 
 
 async def test_all_pages_are_read() -> None:
     session = Pages(page("a", more="2"), page("b", "c"))
-    assert await names(session) == ["a", "b", "c"]
+    assert await names(session) == (["a", "b", "c"], 2)
     assert session.cursors == [None, "2"]
 
 
 async def test_a_list_that_does_not_end_is_none() -> None:
-    assert isinstance(await names(Pages(page("a", more="2"))), NoAnswer)
-    assert isinstance(await names(Pages(NoAnswer("gone"))), NoAnswer)
+    onward = [page("a", more=str(number)) for number in range(200)]
+    assert "page 2 leads back" in await names(Pages(page("a", more="2")))
+    assert "within 100 pages" in await names(Pages(*onward))
+    assert "more than 2000 tools" in await names(Pages(page(*["a"] * 1_500, more="2"), page(*["a"] * 501)))
+    assert await names(Pages(NoAnswer("gone"))) == "gone"
 
 
 @pytest.mark.requirement("IDEM-3")

@@ -32,6 +32,8 @@ def load_tools(project: Project) -> tuple[Declaration, ...]:
             found.setdefault(id(each), each)
     for place in project.openapi:
         found.update((id(each), each) for each in _of_snapshot(project.root / place))
+    for place in project.mcp:
+        found.update((id(each), each) for each in _of_server(project.root / place))
     return tuple(found.values())
 
 
@@ -120,6 +122,19 @@ def _of_snapshot(path: Path) -> tuple[Declaration, ...]:
 
     try:
         loaded = load_snapshot(path)
+    except OSError as fault:
+        raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
+    for each in loaded.refused:
+        note(f"{each.name} ({each.key}) of {path.name} is no tool: {each.reason}.")
+    return loaded.tools
+
+
+def _of_server(path: Path) -> tuple[Declaration, ...]:
+    """The tools of an imported server, which is not asked here; what cannot be one now is told, and left out."""
+    from interlock.importers.mcp import load_mcp_snapshot
+
+    try:
+        loaded = load_mcp_snapshot(path)
     except OSError as fault:
         raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
     for each in loaded.refused:

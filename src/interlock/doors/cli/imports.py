@@ -83,7 +83,7 @@ def _taken(file: Path, before: Snapshot | None, *, server: str, owner: str, vari
     server, owner = _known(before, server=server, owner=owner)
     try:
         return take_snapshot(
-            read_openapi(file.read_bytes()), server=server, owner=owner, variables=_variables(variables)
+            read_openapi(file.read_bytes()), server=server, owner=owner, variables=pairs(variables, option="--variable")
         )
     except SpecInvalid as fault:
         raise SpecInvalid(f"{file}: {fault}") from fault
@@ -99,13 +99,14 @@ def _known(before: Snapshot | None, *, server: str, owner: str) -> tuple[str, st
     return server or ("" if before is None else before.server), owner
 
 
-def _variables(given: Iterable[str]) -> dict[str, str]:
+def pairs(given: Iterable[str], *, option: str) -> dict[str, str]:
+    """What an option says as NAME=VALUE, any number of times. Raises `SpecInvalid`."""
     from interlock.core.errors import SpecInvalid
 
     found = [each.partition("=") for each in given]
     for name, equals, _ in found:
         if not equals:
-            raise SpecInvalid(f"--variable is NAME=VALUE, not {name}")
+            raise SpecInvalid(f"{option} is NAME=VALUE, not {name}")
     return {name: value for name, _, value in found}
 
 
@@ -123,7 +124,7 @@ def _written(snapshot: Snapshot, *, file: Path, output: Path | None, seen: Chang
         lines += _lines(seen)
     if output is None:
         return Answer({}, "\n".join(lines), file=text.encode())
-    _put(output, text)
+    put(output, text)
     lines.append(f"Next: review {visible(output)} and set allow: true on what may be a tool.")
     document: dict[str, Json] = {
         "snapshot": str(output),
@@ -135,7 +136,7 @@ def _written(snapshot: Snapshot, *, file: Path, output: Path | None, seen: Chang
     return Answer(document, "\n".join(lines))
 
 
-def _put(path: Path, text: str) -> None:
+def put(path: Path, text: str) -> None:
     """Write the file as a whole or not at all."""
     beside = path.with_name(f".{path.name}.new")
     beside.write_text(text, encoding="utf-8")
@@ -156,11 +157,12 @@ def _lines(seen: Changes) -> list[str]:
     for word, found in (("changed ", seen.changed), ("not tool", seen.not_tools)):
         for key, fields in (found or {}).items():
             lines.append(f"{word} {visible(key)}")
-            lines += [f"    {visible(each.name)}: {_short(each.before)} -> {_short(each.now)}" for each in fields]
+            lines += [f"    {visible(each.name)}: {short(each.before)} -> {short(each.now)}" for each in fields]
     return lines
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """A value of a field on one line, what nobody sees spelled out."""
     shown = visible(text).replace("\n", " ")
     return (shown if len(shown) <= SHOWN_MAX else f"{shown[:SHOWN_MAX]}…") or "nothing"
 

@@ -29,6 +29,7 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "store": str,
         "tools": list,
         "openapi": list,
+        "mcp": list,
         "policies": str,
         "examples": str,
         "environment": str,
@@ -73,7 +74,8 @@ class Project:
     """What `interlock.toml` says, its paths made absolute. `operator` is who the command line acts as.
 
     `keep_days` is how long what is kept whole stays, as far as `interlock audit purge` is not told otherwise; 0 where
-    nothing is said. `openapi` names snapshots of imported documents, `examples` the folder of examples of tools.
+    nothing is said. `openapi` names snapshots of imported documents, `mcp` those of servers, and `examples` the folder of
+    examples of tools.
     """
 
     root: Path
@@ -91,6 +93,7 @@ class Project:
     agents: tuple[Agent, ...] = ()
     openapi: tuple[str, ...] = ()
     examples: Path = Path("examples")
+    mcp: tuple[str, ...] = ()
 
     @property
     def settings(self) -> Settings:
@@ -162,6 +165,7 @@ def parse_project(text: str, *, root: Path) -> Project:
         models=_once([_model(each) for each in _many(said, "models")], where="[[models]]"),
         openapi=_texts(main, "openapi"),
         examples=root / _text(main, "examples", "examples"),
+        mcp=_texts(main, "mcp"),
         agents=_once([_agent(each) for each in _many(said, "agents")], where="[[agents]]"),
     )
 

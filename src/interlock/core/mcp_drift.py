@@ -1,0 +1,110 @@
+"""How a tool of an MCP server has drifted from what was reviewed: the grades of `drift`, for what a server lists.
+
+Hints are the server's word and no verdict, yet a person has read them: one that says less harm than it did is graded
+`weakened`, whatever the tool's effect is by the operator's own word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from interlock.core.canonical import Json
+from interlock.core.compatibility import Finding, Verdict, compare
+from interlock.core.drift import Drift, Grade, graded
+from interlock.core.effect import Effect
+from interlock.core.errors import SchemaInvalid
+from interlock.core.mcp_listed import Listed, Unlisted
+from interlock.core.tool import Document, Entrypoint, ToolSpec
+
+HINTS: Final[Mapping[str, tuple[bool, bool]]] = {
+    "readOnlyHint": (False, True),
+    "destructiveHint": (True, False),
+    "idempotentHint": (False, True),
+    "openWorldHint": (True, False),
+}
+"""Of each hint: what is meant where it is not given (by the protocol), and which value says less harm."""
+
+PASSABLE: Final = (Grade.TEXT, Grade.WIDENED, Grade.NARROWED, Grade.WEAKENED, Grade.COLLAPSED)
+"""Grades that an operator may let pass. What is new was never reviewed, and what is gone cannot be called."""
+
+_HANDLER: Final = Entrypoint("mcp", "", "0" * 64)
+
+
+def drifted(reviewed: Listed | None, today: Listed | Unlisted | None) -> Drift:
+    """How a tool has drifted; None stands for one that is not listed. One that is no tool any more is gone."""
+    name = next((each.name for each in (reviewed, today) if each is not None), "")
+    if isinstance(today, Unlisted):
+        return Drift(name, Grade.GONE, (_finding("listing", "unreadable", f"It is no tool any more: {today.reason}."),))
+    if reviewed is None or today is None:
+        return Drift(name, Grade.NEW if today is not None else Grade.GONE if reviewed is not None else Grade.SAME)
+    if reviewed.digest == today.digest:
+        return Drift(name, Grade.SAME)
+    try:
+        found = (*compare(_spec(reviewed), _spec(today)).findings, *_others(reviewed.members, today.members))
+    except SchemaInvalid as fault:
+        return Drift(name, Grade.GONE, (_finding("input", "unreadable", f"Its schema is none: {fault}"),))
+    return graded(name, found or (_finding("listing", "text", "It is written otherwise.", verdict=Verdict.COMPATIBLE),))
+
+
+def passes(drift: Drift, allowed: frozenset[str] | tuple[str, ...]) -> bool:
+    """Whether a tool that drifted so may be called without another review."""
+    return drift.grade is Grade.SAME or (drift.grade in PASSABLE and drift.grade.name.lower() in allowed)
+
+
+def _spec(listed: Listed) -> ToolSpec:
+    """What is compared: words and schemas. All else of both is the same."""
+    members = listed.members
+    output = members.get("outputSchema")
+    return ToolSpec(
+        name=listed.name,
+        title=_text(members, "title"),
+        description=_text(members, "description"),
+        effect=Effect.WRITE,
+        input_schema=Document.of(members["inputSchema"]),
+        output_schema=None if output is None else Document.of(output),
+        handler=_HANDLER,
+    )
+
+
+def _text(members: Mapping[str, Json], name: str) -> str:
+    found = members.get(name)
+    return found if isinstance(found, str) else ""
+
+
+def _others(before: Mapping[str, Json], now: Mapping[str, Json]) -> Iterator[Finding]:
+    """What no contract has: hints, other annotations, and how it is executed."""
+    yield from _hints(_object(before, "annotations"), _object(now, "annotations"))
+    if before.get("execution") != now.get("execution"):
+        yield _finding("execution", "changed", "It says otherwise how it is to be called.")
+
+
+def _hints(before: Mapping[str, Json], now: Mapping[str, Json]) -> Iterator[Finding]:
+    for name, (meant, harmless) in HINTS.items():
+        was, is_now = (_said(given.get(name), meant) for given in (before, now))
+        if was != is_now:
+            less = is_now == harmless
+            words = f"It was said to be {name} {_word(was)}, and is said to be {_word(is_now)}."
+            yield _finding(f"annotations/{name}", "hint-weakened" if less else "hint-raised", words)
+        elif before.get(name) != now.get(name):
+            yield _finding(f"annotations/{name}", "text", f"{name} is written otherwise.", verdict=Verdict.COMPATIBLE)
+    for name in sorted((before.keys() | now.keys()) - HINTS.keys()):
+        if before.get(name) != now.get(name):
+            yield _finding(f"annotations/{name}", "text", "Another annotation has changed.", verdict=Verdict.COMPATIBLE)
+
+
+def _said(given: Json, meant: bool) -> bool:
+    return given if isinstance(given, bool) else meant
+
+
+def _word(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _object(members: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+    found = members.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _finding(part: str, kind: str, reason: str, *, verdict: Verdict = Verdict.BREAKING) -> Finding:
+    return Finding(part, "", kind, verdict, reason)

@@ -1,0 +1,158 @@
+"""What a person decided about one tool of an MCP server, and the tool that comes of it.
+
+Hints are the server's and verdicts the person's: what a tool does is what stands in the decision, which says the worst
+that is usual (a write that leaves the organisation) until somebody says less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from interlock.core.canonical import Json
+from interlock.core.effect import Effect
+from interlock.core.errors import SpecInvalid
+from interlock.core.mcp_call import McpPin
+from interlock.core.mcp_listed import Listed, Unlisted, read_listed
+from interlock.core.schema import compile_schema
+from interlock.core.tool import OutputCheck
+from interlock.declare.mcp import McpTool, mcp_tool
+from interlock.declare.mcp_options import MCP_HINTS, McpOptions
+from interlock.declare.mcp_server import McpServer
+from interlock.declare.options import SharedOptions
+from interlock.declare.typed_values import check_keys, typed
+from interlock.importers.mcp_schema import Object
+from interlock.importers.mcp_tools import McpRead
+from interlock.importers.openapi_decisions import resource_of
+from interlock.importers.openapi_text import read_document
+
+_OWN: Mapping[str, Any] = {
+    "allow": bool,
+    "name": str,
+    "effect": Effect,
+    "external": bool,
+    "version": str,
+    "hide": tuple[str, ...],
+    "fix": dict[str, Any],
+    "narrow": dict[str, dict[str, Any]],
+    "digest": str,
+    "read": dict[str, str],
+    "listed": str,
+}
+_THEIRS = frozenset("server tool listed input_schema output_schema pin".split())
+_OPTIONS = ({*SharedOptions.__annotations__, *MCP_HINTS, "parameters"} - _THEIRS) - _OWN.keys()
+"""Options of `mcp_tool` that a person may say in a snapshot: all but what the server lists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpDecision:
+    """One tool in a snapshot. `listed` is what the server listed when it was decided, and `read` that for people.
+
+    `hide` names arguments that are never sent, `fix` gives those that always have one value, `narrow` adds a JSON
+    Schema to others. `options` are any others of `mcp_tool`. `digest` is that of `listed`.
+    """
+
+    allow: bool = False
+    name: str
+    effect: Effect = Effect.WRITE
+    external: bool = True
+    version: str = "1"
+    hide: tuple[str, ...] = ()
+    fix: Mapping[str, Json] = field(default_factory=dict)
+    narrow: Mapping[str, dict[str, Json]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    digest: str
+    read: Mapping[str, str] = field(default_factory=dict)
+    listed: Listed
+
+
+def read_decision(key: str, given: object, *, path: str) -> McpDecision:
+    """A decision as a snapshot says it. Raises `SpecInvalid` naming what it does not know, or what was edited."""
+    if not isinstance(given, dict):
+        raise SpecInvalid(f"{path}: it must be a mapping of names to values")
+    check_keys(given, [*_OWN, *_OPTIONS], path=path)
+    for needed in ("name", "effect", "external", "digest", "listed"):
+        if needed not in given:
+            raise SpecInvalid(f"{path}: {needed} is missing")
+    own = {name: typed(given[name], hint, path=f"{path}.{name}") for name, hint in _OWN.items() if name in given}
+    options = {name: value for name, value in given.items() if name not in _OWN}
+    if "resource" in options:
+        options["resource"] = resource_of(options["resource"], path=f"{path}.resource")
+    listed = _listed(own.pop("listed"), path=path)
+    if listed.name != key or listed.digest != own["digest"]:
+        raise SpecInvalid(f"{path}: what is listed is not what its digest was made of; renew the snapshot")
+    return McpDecision(**own, options=options, listed=listed)
+
+
+def _listed(text: str, *, path: str) -> Listed:
+    try:
+        found = read_listed(read_document(text.encode()))
+    except SpecInvalid as fault:
+        raise SpecInvalid(f"{path}.listed: {fault}") from fault
+    if isinstance(found, Unlisted):
+        raise SpecInvalid(f"{path}.listed: {found.reason}")
+    return found
+
+
+def decided(
+    read: McpRead, decision: McpDecision, *, server: McpServer, owner: str, passes: tuple[str, ...] = ()
+) -> McpTool:
+    """The tool that a person allowed. Raises `SpecInvalid` where the decision does not fit what was listed."""
+    said: dict[str, Any] = {
+        "description": read.description,
+        "title": read.title,
+        "owner": owner,
+        "output_schema": read.output_schema,
+        "output_check": OutputCheck.WARN,
+        **decision.options,
+        "name": decision.name,
+        "effect": decision.effect,
+        "external": decision.external,
+        "version": decision.version,
+        "server": server,
+        "tool": read.listed.name,
+        "input_schema": _arguments(read.input_schema, decision),
+        "pin": McpPin(read.listed.document, passes),
+    }
+    options: McpOptions = said  # type: ignore[assignment]
+    tool = mcp_tool(**options)
+    compile_schema(said["input_schema"])
+    return tool
+
+
+def _arguments(schema: Object, decision: McpDecision) -> Object:
+    given = schema.get("properties")
+    properties = dict(given) if isinstance(given, dict) else {}
+    needed = schema.get("required")
+    required = [each for each in needed if each not in decision.fix] if isinstance(needed, list) else []
+    for place, names in (("hide", decision.hide), ("fix", decision.fix), ("narrow", decision.narrow)):
+        check_keys(dict.fromkeys(names), properties, path=place)
+    for name in decision.hide:
+        if name in required:
+            raise SpecInvalid(f"hide: {name} must be sent; fix it instead")
+        if schema.get("additionalProperties") is not False:
+            raise SpecInvalid(f"hide: {name} could be sent all the same, since the schema takes what it does not name")
+        del properties[name]
+    for name in decision.narrow.keys() - set(decision.hide):
+        properties[name] = _narrowed(properties[name], decision.narrow[name])
+    for name, value in decision.fix.items():
+        properties[name] = _fixed(properties[name], value, name=name, schema=schema)
+    found: Object = {**schema, "properties": properties}
+    return {**found, "required": required} if isinstance(needed, list) else found
+
+
+def _narrowed(schema: Json, narrower: Object) -> Object:
+    parts = schema.get("allOf", []) if isinstance(schema, dict) else []
+    held: Object = schema if isinstance(schema, dict) else {"allOf": [schema]}
+    return {**held, "allOf": [*(parts if isinstance(parts, list) else []), narrower]}
+
+
+def _fixed(property_schema: Json, value: Json, *, name: str, schema: Object) -> Object:
+    """The value is filled in, so who approves sees it as it is sent."""
+    held: Object = property_schema if isinstance(property_schema, dict) else {}
+    whole: Object = {each: schema[each] for each in ("$defs", "definitions") if each in schema}
+    whole |= {key: each for key, each in held.items() if key != "default"}
+    for wrong in compile_schema(whole).violations(value)[:1]:
+        raise SpecInvalid(f"fix: {name} does not fit what the server lists: {wrong.hint}")
+    return {**held, "const": value, "default": value}
