@@ -6,6 +6,7 @@ from typing import Protocol
 
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.journal import Event
+from interlock.ports.catalogue import Registered
 
 
 class DocumentStore(Protocol):
@@ -22,4 +23,13 @@ class DocumentStore(Protocol):
 
         Each must carry the revision after the stored one (1 where there is none): `DocumentChanged`. What cannot be
         kept is refused: `DocumentInvalid`.
+        """
+
+    async def change_versions(
+        self, found: tuple[Registered, ...], documents: tuple[Document, ...], event: Event, *, epoch: int
+    ) -> int | None:
+        """Insert or move versions and write what belongs to that, as one change with one event; the new epoch.
+
+        None, and nothing is written, where the epoch is another than the one that was decided on. Raises what
+        `CatalogueStore.publish` and `save_documents` raise.
         """

@@ -75,7 +75,7 @@ class MemoryStore(MemoryCompensations):
         self._checkpoints: list[Checkpoint] = []
         self.artifacts = MemoryArtifacts()
         self.runs = MemoryRuns(self._books, chain=self._chain)
-        self.documents = MemoryDocuments(self._chain, advance=self._advance)
+        self.documents = MemoryDocuments(self._chain, advance=self._advance, versions=self._versions)
         self._epoch = 0
 
     async def close(self) -> None:

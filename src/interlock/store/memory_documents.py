@@ -6,15 +6,22 @@ from collections.abc import Callable
 
 from interlock.core.documents import Document, DocumentKind, Place, changes, raises_epoch, refuse_unkept
 from interlock.core.journal import Event
+from interlock.ports import Registered
 from interlock.store.memory_chain import MemoryChain
+from interlock.store.rules import checked_version
+
+Identity = tuple[str, str, str, str]
 
 
 class MemoryDocuments:
     """The port `DocumentStore`, in a dictionary. `advance` raises the store's epoch by so much, and says it."""
 
-    def __init__(self, chain: MemoryChain, *, advance: Callable[[int], int]) -> None:
+    def __init__(
+        self, chain: MemoryChain, *, advance: Callable[[int], int], versions: dict[Identity, Registered]
+    ) -> None:
         self._chain = chain
         self._advance = advance
+        self._versions = versions
         self._documents: dict[Place, Document] = {}
 
     async def documents(self, kind: DocumentKind, *, tenant: str | None = None) -> tuple[int, tuple[Document, ...]]:
@@ -30,6 +37,22 @@ class MemoryDocuments:
     async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
         """Write them as one change with one event, or nothing; the new epoch."""
         refuse_unkept(documents)
-        self._documents |= changes(documents, stored={place: each.revision for place, each in self._documents.items()})
+        self._documents |= self._changes(documents)
         self._chain.append(event)
         return self._advance(raises_epoch(documents))
+
+    async def change_versions(
+        self, found: tuple[Registered, ...], documents: tuple[Document, ...], event: Event, *, epoch: int
+    ) -> int | None:
+        """Insert or move versions and write what belongs to that, as one change, if the epoch is still this one."""
+        if self._advance(0) != epoch:
+            return None
+        rows = {(each.tenant, each.source, each.name, each.version): each for each in found}
+        changed = [checked_version(each, stored=self._versions.get(row)) for row, each in rows.items()]
+        self._documents |= self._changes(documents)
+        self._versions.update(rows)
+        self._chain.append(event)
+        return self._advance(any(changed) or raises_epoch(documents))
+
+    def _changes(self, documents: tuple[Document, ...]) -> dict[Place, Document]:
+        return changes(documents, stored={place: each.revision for place, each in self._documents.items()})

@@ -33,15 +33,21 @@ class Publishing:
 
     async def carry_out(self, line: Line, sheet: Sheet) -> int:
         _, ((epoch,),), rows = await line.trip(("change_epoch", ()), ("select_epoch", ()), ("select_versions", ()))
-        stored = {_name_of(each): each for each in map(read_version, rows)}
-        changed: dict[tuple[str, ...], Registered] = {}
-        for each in self.found:
-            # Guarded one by one: the same version may come twice, with two digests.
-            if checked_version(each, stored=stored.get(_name_of(each))):
-                changed[_name_of(each)] = stored[_name_of(each)] = each
-        if changed:
-            await line.trip(("upsert_versions", _version_columns(list(changed.values()))))
-        return await finish(line, sheet, epoch=epoch + bool(changed), event=self.event)
+        changed = await put_versions(line, self.found, rows=rows)
+        return await finish(line, sheet, epoch=epoch + changed, event=self.event)
+
+
+async def put_versions(line: Line, found: tuple[Registered, ...], *, rows: list[Row]) -> bool:
+    """Insert or move versions within a change, where `rows` are those that are stored; whether that changed any."""
+    stored = {_name_of(each): each for each in map(read_version, rows)}
+    changed: dict[tuple[str, ...], Registered] = {}
+    for each in found:
+        # Guarded one by one: the same version may come twice, with two digests.
+        if checked_version(each, stored=stored.get(_name_of(each))):
+            changed[_name_of(each)] = stored[_name_of(each)] = each
+    if changed:
+        await line.trip(("upsert_versions", _version_columns(list(changed.values()))))
+    return bool(changed)
 
 
 @dataclass(frozen=True, slots=True)

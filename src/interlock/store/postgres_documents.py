@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from interlock.core.documents import Document, DocumentKind, changes, raises_epoch, refuse_unkept
 from interlock.core.journal import Event
+from interlock.ports import Registered
 from interlock.store.postgres_arrays import bigints, blobs, texts
-from interlock.store.postgres_control import finish
+from interlock.store.postgres_control import finish, put_versions
 from interlock.store.postgres_line import Line, Row, Step
 from interlock.store.postgres_reads import Reader
 from interlock.store.postgres_rows import place_of
@@ -44,6 +45,38 @@ class PostgresDocuments:
         refuse_unkept(documents)
         return await self._writer.write_alone("save_documents", SavingDocuments(documents, event))
 
+    async def change_versions(
+        self, found: tuple[Registered, ...], documents: tuple[Document, ...], event: Event, *, epoch: int
+    ) -> int | None:
+        """Insert or move versions and write what belongs to that, as one change, if the epoch is still this one."""
+        return await self._writer.write_alone("change_versions", ChangingVersions(found, documents, event, epoch))
+
+
+@dataclass(frozen=True, slots=True)
+class ChangingVersions:
+    """Insert or move versions and write what belongs to that; None: the epoch is another by now."""
+
+    found: tuple[Registered, ...]
+    documents: tuple[Document, ...]
+    event: Event
+    epoch: int
+
+    async def carry_out(self, line: Line, sheet: Sheet) -> int | None:
+        places = blobs([place_of(*each.place) for each in self.documents])
+        *_, ((epoch,),), versions, rows = await line.trip(
+            ("lock_documents", ()),
+            ("change_epoch", ()),
+            ("select_epoch", ()),
+            ("select_versions", ()),
+            ("select_document_revisions", (places,)),
+        )
+        if epoch != self.epoch:
+            return None
+        changed = await put_versions(line, self.found, rows=versions)
+        await _put(line, self.documents, rows=rows, sheet=sheet)
+        changed = changed or raises_epoch(self.documents)
+        return await finish(line, sheet, epoch=epoch + changed, event=self.event)
+
 
 @dataclass(frozen=True, slots=True)
 class SavingDocuments:
@@ -62,14 +95,19 @@ class SavingDocuments:
         *_, ((epoch,),), rows = await line.trip(
             ("lock_documents", ()), *lock, ("select_epoch", ()), ("select_document_revisions", (places,))
         )
-        stored = {(tenant, DocumentKind(kind), name): revision for tenant, kind, name, revision in rows}
-        found = [*changes(self.documents, stored=stored).values()]
-        if found:
-            await line.trip(("upsert_documents", _columns(found, seal=sheet.seal)))
+        await _put(line, self.documents, rows=rows, sheet=sheet)
         if not raised:
             sheet.append(self.event)
             return int(epoch)
         return await finish(line, sheet, epoch=epoch + 1, event=self.event)
+
+
+async def _put(line: Line, documents: tuple[Document, ...], *, rows: list[Row], sheet: Sheet) -> None:
+    """Write documents within a change, where `rows` are the revisions that are stored."""
+    stored = {(tenant, DocumentKind(kind), name): revision for tenant, kind, name, revision in rows}
+    found = [*changes(documents, stored=stored).values()]
+    if found:
+        await line.trip(("upsert_documents", _columns(found, seal=sheet.seal)))
 
 
 def _columns(documents: list[Document], *, seal: Seal) -> tuple[object, ...]:

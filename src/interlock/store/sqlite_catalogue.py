@@ -33,6 +33,11 @@ def policies(db: Db) -> tuple[int, tuple[PolicySource, ...]]:
 
 def publish(desk: Desk, *, found: tuple[Registered, ...], event: Event) -> int:
     """Insert or move versions as one change; the new epoch, which is the old one where nothing changed."""
+    return finish(desk, changed=put_versions(desk, found=found), event=event)
+
+
+def put_versions(desk: Desk, *, found: tuple[Registered, ...]) -> bool:
+    """Insert or move versions within a change; whether that changed anything."""
     changed = [each for each in found if checked_version(each, stored=_stored(desk.db, each))]
     for each in changed:
         # Guarded again one by one: the same version may come twice, with two digests.
@@ -48,7 +53,7 @@ def publish(desk: Desk, *, found: tuple[Registered, ...], event: Event) -> int:
             each.spec,
             each.retirement,
         )
-    return finish(desk, changed=bool(changed), event=event)
+    return bool(changed)
 
 
 def save_policies(desk: Desk, *, sources: tuple[PolicySource, ...], event: Event) -> int:

@@ -7,6 +7,7 @@ from functools import partial
 
 from interlock.core.documents import Document, DocumentKind, Place, changes, raises_epoch, refuse_unkept
 from interlock.core.journal import Event
+from interlock.ports import Registered
 from interlock.store import sqlite_catalogue
 from interlock.store.seal import of_document
 from interlock.store.sqlite_db import Db, Row
@@ -42,13 +43,34 @@ class SqliteDocuments:
         run = partial(save, self._desk, documents=documents, event=event)
         return await self._writer.write("save_documents", run=run)
 
+    async def change_versions(
+        self, found: tuple[Registered, ...], documents: tuple[Document, ...], event: Event, *, epoch: int
+    ) -> int | None:
+        """Insert or move versions and write what belongs to that, as one change, if the epoch is still this one."""
+        run = partial(change_versions, self._desk, found=found, documents=documents, event=event, epoch=epoch)
+        return await self._writer.write("change_versions", run=run)
+
+
+def change_versions(
+    desk: Desk, *, found: tuple[Registered, ...], documents: tuple[Document, ...], event: Event, epoch: int
+) -> int | None:
+    """Insert or move versions and write what belongs to that, as one change; None: the epoch is another by now."""
+    if desk.epoch != epoch:
+        return None
+    changed = sqlite_catalogue.put_versions(desk, found=found)
+    _put(desk, documents)
+    return sqlite_catalogue.finish(desk, changed=changed or raises_epoch(documents), event=event)
+
 
 def save(desk: Desk, *, documents: tuple[Document, ...], event: Event) -> int:
     """Write them as one change with one event, or nothing; the new epoch."""
-    found = changes(documents, stored=_revisions(desk.db, [each.place for each in documents]))
-    for each in found.values():
-        desk.db.run("put_document", *each.place, each.revision, _sealed(desk.db, each))
+    _put(desk, documents)
     return sqlite_catalogue.finish(desk, changed=raises_epoch(documents), event=event)
+
+
+def _put(desk: Desk, documents: tuple[Document, ...]) -> None:
+    for each in changes(documents, stored=_revisions(desk.db, [each.place for each in documents])).values():
+        desk.db.run("put_document", *each.place, each.revision, _sealed(desk.db, each))
 
 
 def _revisions(db: Db, places: Iterable[Place]) -> dict[Place, int]:

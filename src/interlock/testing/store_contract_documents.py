@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Protocol
 
 import pytest
 
 from interlock.core.documents import BODY_BYTES_MAX, TEXT_CHARS_MAX
-from interlock.core.errors import DocumentChanged, DocumentInvalid
+from interlock.core.errors import DocumentChanged, DocumentInvalid, VersionExists
 from interlock.core.journal import EventKind
+from interlock.core.lifecycle import Lifecycle
 from interlock.ports import Document, DocumentKind, DocumentStore
 from interlock.testing.store_contract_shared import ContractTests, Store, verified
 from interlock.testing.store_values import TENANT, Values
@@ -148,3 +150,45 @@ class DocumentContract(ContractTests):
         assert await of(after, AGENT) == (document(),)
         with pytest.raises(DocumentChanged):
             await saved(after, values, document("gone"))
+
+    async def test_versions_and_documents_change_together_at_the_epoch_that_was_decided_on(
+        self, *, store: DocumentsStore, values: Values
+    ) -> None:
+        found = values.registered("a")
+        change = store.documents.change_versions
+        kept = document(kind=DocumentKind.EVIDENCE)
+        assert await change((found,), (kept,), values.event(), epoch=0) == 1
+        assert (await store.versions(), await of(store, DocumentKind.EVIDENCE)) == ((1, (found,)), (kept,))
+        frozen = replace(found, state=Lifecycle.FROZEN)
+        other = document(kind=DocumentKind.EVIDENCE, revision=2)
+        assert await change((frozen,), (other,), values.event(), epoch=0) is None
+        assert (await store.versions(), await of(store, DocumentKind.EVIDENCE)) == ((1, (found,)), (kept,))
+        assert (await store.heads())[0].sequence == 1
+        assert await change((frozen,), (other,), values.event(), epoch=1) == 2
+        assert await store.versions() == (2, (frozen,))
+        await verified(store)
+
+    async def test_neither_changes_where_one_cannot(self, *, store: DocumentsStore, values: Values) -> None:
+        found, change = values.registered("a"), store.documents.change_versions
+        with pytest.raises(DocumentChanged):
+            await change((found,), (document(revision=2),), values.event(), epoch=0)
+        assert (await store.versions(), await of(store, AGENT)) == ((0, ()), ())
+        await store.publish((found,), values.event())
+        with pytest.raises(VersionExists):
+            await change((replace(found, digest="2" * 64),), (document(),), values.event(), epoch=1)
+        assert (await store.versions(), await of(store, AGENT)) == ((1, (found,)), ())
+        assert await change((), (document(),), values.event(), epoch=1) == 2
+        assert await change((), (document(kind=EXAMPLE),), values.event(), epoch=2) == 2
+
+    async def test_of_two_changes_of_versions_at_one_epoch_one_is_made(
+        self, *, store: DocumentsStore, values: Values
+    ) -> None:
+        found = values.registered("a")
+        await store.publish((found,), values.event())
+        states = (Lifecycle.FROZEN, Lifecycle.RETIRED)
+        moves = [
+            store.documents.change_versions((replace(found, state=state),), (), values.event(), epoch=1)
+            for state in states
+        ]
+        assert sorted(await asyncio.gather(*moves), key=str) == [2, None]
+        assert (await store.versions())[0] == 2

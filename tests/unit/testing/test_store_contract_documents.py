@@ -5,6 +5,7 @@ import pytest
 from interlock.core.documents import Document, DocumentKind, raises_epoch
 from interlock.core.errors import DocumentChanged
 from interlock.core.journal import Event
+from interlock.ports import Registered
 from interlock.store.memory import MemoryStore
 from interlock.store.memory_documents import MemoryDocuments
 from interlock.testing.store_contract_documents import DocumentContract
@@ -43,9 +44,24 @@ class AlwaysRaises(MemoryDocuments):
         return self._advance(not raises_epoch(documents))
 
 
+class WhateverTheEpoch(MemoryDocuments):
+    async def change_versions(
+        self, found: tuple[Registered, ...], documents: tuple[Document, ...], event: Event, *, epoch: int
+    ) -> int | None:
+        return await super().change_versions(found, documents, event, epoch=self._advance(0))
+
+
+class VersionsFirst(MemoryDocuments):
+    async def change_versions(
+        self, found: tuple[Registered, ...], documents: tuple[Document, ...], event: Event, *, epoch: int
+    ) -> int | None:
+        after = await super().change_versions(found, (), event, epoch=epoch)
+        return after if after is None else await self.save_documents(documents, event)
+
+
 def store_with(kind: type[MemoryDocuments]) -> MemoryStore:
     store = MemoryStore()
-    store.documents = kind(store._chain, advance=store._advance)
+    store.documents = kind(store._chain, advance=store._advance, versions=store._versions)
     return store
 
 
@@ -57,6 +73,8 @@ def store_with(kind: type[MemoryDocuments]) -> MemoryStore:
         (ForAll, DocumentContract.test_no_tenant_and_no_kind_finds_what_is_anothers),
         (OneByOne, DocumentContract.test_all_of_a_change_is_written_or_nothing),
         (Forgets, DocumentContract.test_what_was_removed_keeps_its_revision),
+        (WhateverTheEpoch, DocumentContract.test_of_two_changes_of_versions_at_one_epoch_one_is_made),
+        (VersionsFirst, DocumentContract.test_neither_changes_where_one_cannot),
         (AlwaysRaises, DocumentContract.test_only_kinds_that_decide_raise_the_epoch),
     ],
 )
