@@ -46,6 +46,12 @@ def openapi_documents() -> Path:
     return _folder("INTERLOCK_OPENAPI", default="openapi", holds="petstore-3.1.json")
 
 
+@pytest.fixture(scope="session")
+def retrieval_corpus() -> Path:
+    """The folder with the words of 199 tools, and queries with the tools that answer them."""
+    return _folder("INTERLOCK_RETRIEVAL", default="retrieval", holds="metatool/tools.json") / "metatool"
+
+
 def _folder(variable: str, *, default: str, holds: str) -> Path:
     folder = Path(os.environ.get(variable) or ROOT.parent / "shared" / default)
     if not (folder / holds).exists():

@@ -1,4 +1,4 @@
-"""Opens what the world is reached by: stores and runners, each imported only where it is chosen."""
+"""Opens what the world is reached by: stores, runners and rankers, each imported only where it is chosen."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from interlock.core.errors import SettingsInvalid
 from interlock.core.http_address import read_allowed
 from interlock.core.redaction import Redactor
+from interlock.ports.finding import Ranker
 from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.python import PythonRunner
 from interlock.runners.spool import Spools
@@ -92,6 +93,15 @@ def _sandbox(redactor: Redactor) -> SandboxRunner:
     from interlock.runners.sandbox import SandboxRunner
 
     return SandboxRunner(redactor=redactor)
+
+
+def ranker_for(settings: Settings, given: Ranker | None) -> Ranker:
+    """What orders tools by words: the host's own, or what the settings say. Raises `SettingsInvalid`."""
+    if given is not None:
+        return given
+    from interlock.finders.full_text import FullText
+
+    return FullText()
 
 
 async def sandbox_missing() -> str:

@@ -7,10 +7,11 @@ import logging
 from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Never
 
-from interlock.adapters import MEMORY, Outside, Store, open_store, runners_for
+from interlock.adapters import MEMORY, Outside, Store, open_store, ranker_for, runners_for
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.call import Caller, Principal, PrincipalKind, ToolCall
 from interlock.core.errors import KeyInvalid, SettingsInvalid
@@ -27,7 +28,7 @@ from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refu
 from interlock.declare.hand_off import hand_off
 from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
-from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Secrets, Signer, Wakes
+from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Ranker, Secrets, Signer, Wakes
 from interlock.proving import provers_of
 from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.spool import Spools
@@ -36,6 +37,7 @@ from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.audit import AuditDesk
 from interlock.runtime.batch import call_many
 from interlock.runtime.compensation import CompensationDesk
+from interlock.runtime.finding import Finding
 from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.parts import Parts
 from interlock.runtime.policies import PolicyDesk
@@ -72,7 +74,8 @@ class Host:
     which there are), `principals` say who a requester is today, `secrets` are credentials for handlers. `resolver`
     finds the addresses of HTTP, gRPC and MCP tools, and `tls` says which certificates they trust. `seal` is a
     32-byte key: with it operations, results and payloads are encrypted at rest. `runners` take the place of ours, such
-    as stand-ins while examples run.
+    as stand-ins while examples run. `ranker` orders tools by how well they fit words, in the place of what the settings
+    say.
     """
 
     models: Sequence[Model] = ()
@@ -84,6 +87,7 @@ class Host:
     principals: Principals | None = None
     secrets: Secrets | None = None
     seal: bytes | None = None
+    ranker: Ranker | None = None
     clock: Clock | None = None
     entropy: Entropy | None = None
     resolver: Resolver | None = None
@@ -125,13 +129,16 @@ class Gate(Walk):
         if world.wakes is not None:
             world.wakes.wake_with(self._queues.wake)
         self._runners = runners
-        self._parts = Parts(world, views, records, self._executor.health, self._looker)
+        health, opens = self._executor.health, partial(ranker_for, settings, world.ranker)
+        finding = Finding(views, health=health, tools_max=settings.tools_max, opens=opens)
+        self._parts = Parts(world, views, records, health, self._looker, finding)
         self._loop = asyncio.get_running_loop()
         self._host = Principal(settings.tenant, "host", PrincipalKind.SERVICE, frozenset({"operator", "auditor"}))
         sight = Sight(self._looker, views=views, records=records)
         self.approvals = ApprovalDesk(self, world, records=records, sight=sight)
-        self.health = self._executor.health
-        self.catalogue = Offered(world, views=views, records=records, home=settings.tenant, health=self.health)
+        self.health = health
+        home = settings.tenant
+        self.catalogue = Offered(world, views=views, records=records, home=home, health=health, finding=finding)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
         self.recovery = RecoveryDesk(self, world, records, views=views, settings=settings)
@@ -329,6 +336,7 @@ def wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, key
         principals=host.principals,
         secrets=host.secrets,
         provers=provers_of(store.address, master=keys.master, seal=host.seal),
+        ranker=host.ranker,
     )
     views = Views(store, environment=settings.environment, facts=frozenset(host.fact_names))
     records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)

@@ -1,18 +1,56 @@
-"""The catalogue with what it offers a model: declarations of a session's tools in the dialect of any provider."""
+"""The catalogue with what it offers a model: declarations in the dialect of any provider, searches, choices."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
-from interlock.core.call import Caller
+from interlock.core.call import Caller, Principal
+from interlock.core.choice import Choice, Found
 from interlock.core.errors import SettingsInvalid
 from interlock.core.model_text import model_text
 from interlock.models.dialects import Declarations, Dialect, declare
 from interlock.runtime.catalogue import Registry
+from interlock.runtime.finding import Finding
+from interlock.runtime.health import Health
+from interlock.runtime.records import Records
+from interlock.runtime.views import Views
+from interlock.runtime.world import World
 
 
 class Offered(Registry):
-    """What is published, and how it is told to models."""
+    """What is published, how it is told to models, and how they find it."""
+
+    def __init__(
+        self, world: World, *, views: Views, records: Records, home: str, health: Health, finding: Finding
+    ) -> None:
+        super().__init__(world, views=views, records=records, home=home, health=health)
+        self._finding = finding
+
+    async def search(self, query: str, caller: Caller, *, limit: int = 10) -> tuple[Found, ...]:
+        """The tools that fit the words best, best first, of those that this caller may see and that work at present.
+
+        `query` is data, in any language that the tools' words are in; `limit` is at most 50.
+        """
+        return await self._finding.search(query, caller, most=limit)
+
+    async def explain_choice(
+        self,
+        caller: Caller,
+        task: str,
+        *,
+        tools: Iterable[str] | None = None,
+        tools_max: int | None = None,
+        by: Principal | None = None,
+    ) -> tuple[Choice, ...]:
+        """Which tools this caller is offered for a task, and of each other what keeps it back, by name.
+
+        `tools` are the agent's own list, which goes first; `tools_max` takes the place of the setting. A tool that
+        policy withholds from the caller is told of only where `by` is an auditor or operator of the caller's tenant.
+        """
+        names = None if tools is None else tuple(tools)
+        most = self._finding.tools_max if tools_max is None else tools_max
+        return await self._finding.explained(caller, task, names=names, most=most, by=by)
 
     def declarations(self, caller: Caller, *, dialect: Dialect | str) -> Declarations:
         """The tools that this caller may see and that work at present, as a provider takes them.

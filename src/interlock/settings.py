@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import cast
+from typing import Final, cast
 
 from interlock.core.budget import Limit, Limits
 from interlock.core.errors import SettingsInvalid
@@ -35,6 +35,10 @@ class Drives(StrEnum):
     NONE = "none"
 
 
+TOOLS_MAX: Final = 40
+"""How many tools a run offers at once, where nothing else is said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How one gate behaves. Times say their unit; a value that cannot be used raises `SettingsInvalid` at once.
@@ -61,6 +65,10 @@ class Settings:
       shown; without one there is no such tool.
     - `hand_off_owner`: the owner of a tool `hand_off`, by which an agent of a run hands its task to another; without
       one there is no such tool.
+    - `finding_owner`: the owner of a tool `find_tools`, by which models search for tools that they are not offered;
+      without one there is no such tool, and all tools are offered.
+    - `tools_max`: how many tools a run offers from the beginning where there is `find_tools`, and how many found ones
+      beside them.
     - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
       Only its operators act on what is shared by all tenants.
     - `publish`: what opening does with tools that the store does not have as they are here.
@@ -82,6 +90,8 @@ class Settings:
     secrets: Sequence[str] = ()
     results_owner: str = ""
     hand_off_owner: str = ""
+    finding_owner: str = ""
+    tools_max: int = TOOLS_MAX
     tenant: str = "default"
     publish: Publish = Publish.ALL
 
@@ -108,7 +118,7 @@ class Settings:
                 raise SettingsInvalid(f"settings: {name} must be a number from 0, not {getattr(self, name)!r}")
         for name in ("environment", "tenant"):
             _refuse_unless(name, getattr(self, name), kind=str, wanted="a text that is not empty")
-        for name in ("deadline_ms", "facts_timeout_ms", "waiting_max", "threads_max", "cache_bytes_max"):
+        for name in ("deadline_ms", "facts_timeout_ms", "waiting_max", "threads_max", "cache_bytes_max", "tools_max"):
             _refuse_unless(name, getattr(self, name), kind=int, wanted="a whole number from 1")
 
 

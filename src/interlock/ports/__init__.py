@@ -12,6 +12,7 @@ from interlock.ports.calls import Calls, Claim, Entry, Intent, Look, NotClaimed,
 from interlock.ports.catalogue import CatalogueStore, Registered
 from interlock.ports.compensations import Compensations, EffectCall, Effects, PlanChange
 from interlock.ports.documents import DocumentStore
+from interlock.ports.finding import Ranked, Ranker
 from interlock.ports.host import Clock, Entropy, FactSource, Principals, Secrets, Signer
 from interlock.ports.records import Artifacts, Audit, Ledger, Provers, Retention
 from interlock.ports.recovery import Closings, Due, Lease, LookUps, OpenCall, Recovery, Wakes
@@ -63,6 +64,8 @@ __all__ = [
     "PlanChange",
     "Principals",
     "Provers",
+    "Ranked",
+    "Ranker",
     "Recovery",
     "Registered",
     "Retention",

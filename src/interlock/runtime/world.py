@@ -22,6 +22,7 @@ from interlock.ports import (
     LookUps,
     Principals,
     Provers,
+    Ranker,
     Recovery,
     Retention,
     Runner,
@@ -39,6 +40,7 @@ class World:
 
     `lease` is there where a claim ends by the clock: where it is not, it lasts as long as the process. `wakes` tell
     those who wait what another process lets go of. `provers` share the work where a long log is proved.
+    `ranker` is the host's own.
     """
 
     calls: Calls
@@ -65,6 +67,7 @@ class World:
     lease: Lease | None = None
     wakes: Wakes | None = None
     provers: Provers | None = None
+    ranker: Ranker | None = None
 
     def new_id(self) -> str:
         """An id of its own."""

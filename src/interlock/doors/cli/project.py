@@ -15,7 +15,7 @@ from interlock.core.errors import SettingsInvalid
 from interlock.doors.cli.faults import ProjectMissing
 from interlock.loop.agent import Agent
 from interlock.loop.model import Price
-from interlock.settings import Settings
+from interlock.settings import TOOLS_MAX, Settings
 
 FILE: Final = "interlock.toml"
 MEMORY: Final = ":memory:"
@@ -36,6 +36,8 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "egress_allow": list,
         "keep_days": int,
         "hand_off_owner": str,
+        "finding_owner": str,
+        "tools_max": int,
     },
     "operator": {"id": str, "tenant": str, "groups": list},
     "people": {"id": str, "groups": list},
@@ -89,6 +91,8 @@ class Project:
     egress_allow: tuple[str, ...] = ()
     keep_days: int = 0
     hand_off_owner: str = ""
+    finding_owner: str = ""
+    tools_max: int = TOOLS_MAX
     models: tuple[NamedModel, ...] = ()
     agents: tuple[Agent, ...] = ()
     openapi: tuple[str, ...] = ()
@@ -104,6 +108,8 @@ class Project:
             tenant=self.operator.tenant,
             egress_allow=self.egress_allow,
             hand_off_owner=self.hand_off_owner,
+            finding_owner=self.finding_owner,
+            tools_max=self.tools_max,
         )
 
     @property
@@ -162,6 +168,8 @@ def parse_project(text: str, *, root: Path) -> Project:
         egress_allow=_texts(main, "egress_allow"),
         keep_days=_days(main, "keep_days"),
         hand_off_owner=_text(main, "hand_off_owner", ""),
+        finding_owner=_text(main, "finding_owner", ""),
+        tools_max=_positive(main, "tools_max", TOOLS_MAX),
         models=_once([_model(each) for each in _many(said, "models")], where="[[models]]"),
         openapi=_texts(main, "openapi"),
         examples=root / _text(main, "examples", "examples"),
@@ -285,6 +293,13 @@ def _days(table: Mapping[str, object], name: str) -> int:
     if not isinstance(days, int) or not 0 <= days <= DAYS_MAX:
         raise SettingsInvalid(f"{FILE}: {name} in [interlock] is a number of days up to {DAYS_MAX}")
     return days
+
+
+def _positive(table: Mapping[str, object], name: str, default: int) -> int:
+    found = table.get(name, default)
+    if not isinstance(found, int) or found < 1:
+        raise SettingsInvalid(f"{FILE}: {name} in [interlock] is a number from 1")
+    return found
 
 
 def _text(table: Mapping[str, object], name: str, default: str) -> str:

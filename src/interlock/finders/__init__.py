@@ -1,0 +1,1 @@
+"""Rankers: how tools are ordered by how well they fit words."""

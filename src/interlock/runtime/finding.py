@@ -1,0 +1,138 @@
+"""Finds tools by words, among those alone that a caller may see, and says of a choice why it is as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final
+
+from interlock.core.call import Caller, Principal
+from interlock.core.catalogue import CLOSED, Tool
+from interlock.core.choice import ALWAYS, Choice, Found, Withheld, is_over, kept, one_line
+from interlock.core.policy import Visibility
+from interlock.core.stand_in import offered
+from interlock.core.view import View
+from interlock.ports.finding import Ranked, Ranker
+from interlock.runtime.acts import AUDITORS
+from interlock.runtime.health import Health
+from interlock.runtime.views import Views
+
+FOUND_MAX: Final = 50
+"""The most that one search gives."""
+
+
+class Finding:
+    """Searches and choices of one gate. The ranker is opened when something is first searched for."""
+
+    def __init__(self, views: Views, *, health: Health, tools_max: int, opens: Callable[[], Ranker]) -> None:
+        self._views = views
+        self._health = health
+        self._opens = opens
+        self._ranker: Ranker | None = None
+        self._seen: tuple[View, Caller, tuple[Tool, ...]] | None = None
+        self.tools_max = tools_max
+
+    async def search(self, query: str, caller: Caller, *, most: int) -> tuple[Found, ...]:
+        """The tools that fit the words best, of those that this caller may see and that take calls at present."""
+        return await self.among(query, self.usable(caller), most=most)
+
+    async def among(self, query: str, tools: tuple[Tool, ...], *, most: int) -> tuple[Found, ...]:
+        """Of these tools, which the caller may all see, those that fit best."""
+        known = {tool.digest: tool.spec for tool in tools}
+        ranked = await self._ranked(query, tools, most=min(most, FOUND_MAX))
+        return tuple(
+            Found(spec.name, spec.version, one_line(spec.description), each.score, each.parts)
+            for each, spec in ((each, known[each.digest]) for each in ranked)
+        )
+
+    async def kept(self, task: str, tools: tuple[Tool, ...], *, pinned: Sequence[str], most: int) -> tuple[str, ...]:
+        """The names of those that a model is offered from the beginning, in their order."""
+        names = {tool.digest: tool.spec.name for tool in tools}
+        ranked = await self._ranked(task, tools, most=most + len(ALWAYS) + len(pinned))
+        return kept([*names.values()], pinned=pinned, ranked=[names[each.digest] for each in ranked], most=most)
+
+    def usable(self, caller: Caller) -> tuple[Tool, ...]:
+        """All that this caller may see and that takes calls at present, by name."""
+        view = self._views.current
+        known = self._seen
+        if known is not None and known[0] is view and known[1] == caller and self._health.is_quiet:
+            return known[2]
+        withheld = dict(self._withheld(view, caller, None))
+        found = tuple(tool for tool in _of(view, caller) if tool.digest not in withheld)
+        if self._health.is_quiet:
+            self._seen = view, caller, found
+        return found
+
+    async def explained(
+        self, caller: Caller, task: str, *, names: Sequence[str] | None, most: int, by: Principal | None
+    ) -> tuple[Choice, ...]:
+        """What becomes of each tool, by name. Who is neither auditor nor operator hears of none that policy withholds
+        from the caller. `names` are the agent's own list; where it has none, all that the caller may see are its."""
+        view = self._views.current
+        withheld = dict(self._withheld(view, caller, names))
+        hears_all = by is not None and by.tenant == caller.principal.tenant and not by.groups.isdisjoint(AUDITORS)
+        tools = [each for each in _of(view, caller) if hears_all or withheld.get(each.digest) is not Withheld.POLICY]
+        able = {tool.digest: tool for tool in tools if tool.digest not in withheld}
+        ranked = await self._ranked(task, tuple(able.values()), most=len(able))
+        places = {each.digest: (at, each) for at, each in enumerate(ranked, 1)}
+        every = [tool.spec.name for tool in able.values()]
+        order = [able[each.digest].spec.name for each in ranked]
+        shown = kept(every, pinned=names or (), ranked=order, most=most) if is_over(every, most) else every
+        offer = frozenset(shown)
+        return tuple(_chosen(tool, withheld, places, offer=offer) for tool in tools)
+
+    async def _ranked(self, query: str, tools: tuple[Tool, ...], *, most: int) -> tuple[Ranked, ...]:
+        if self._ranker is None:
+            self._ranker = self._opens()
+        return await self._ranker.rank(query, tools, most=most)
+
+    def _withheld(self, view: View, caller: Caller, names: Collection[str] | None) -> Iterator[tuple[str, Withheld]]:
+        """The tools that are not the caller's to use now, each with the first reason."""
+        open_ = []
+        for tool in _of(view, caller):
+            if view.visibility(tool, caller) is Visibility.NEVER:
+                yield tool.digest, Withheld.POLICY
+            elif tool.state in CLOSED:
+                yield tool.digest, Withheld.LIFECYCLE
+            else:
+                open_.append(tool)
+        specs = [tool.spec for tool in open_]
+        working = {each.name for each in offered(specs, working=[s for s in specs if not self._health.withheld(s)])}
+        for tool in open_:
+            if tool.spec.name not in working:
+                yield tool.digest, Withheld.HEALTH
+            elif names is not None and tool.spec.name not in names and tool.spec.name not in ALWAYS:
+                yield tool.digest, Withheld.AGENT
+
+
+def _of(view: View, caller: Caller) -> Sequence[Tool]:
+    return tuple(view.catalogue.of(caller.principal.tenant))
+
+
+def _chosen(
+    tool: Tool, withheld: Mapping[str, Withheld], places: Mapping[str, tuple[int, Ranked]], *, offer: frozenset[str]
+) -> Choice:
+    spec, why = tool.spec, withheld.get(tool.digest)
+    if why is None and spec.name not in offer:
+        why = Withheld.LIMIT
+    rank, found = places.get(tool.digest, (None, None))
+    parts = {} if found is None else found.parts
+    return Choice(
+        spec.name, spec.version, why, _why(tool, why, rank), rank, 0.0 if found is None else found.score, parts
+    )
+
+
+def _why(tool: Tool, withheld: Withheld | None, rank: int | None) -> str:
+    fits = "it shares nothing with the task" if rank is None else f"it comes in place {rank} for the task"
+    match withheld:
+        case None:
+            return f"It is offered; {fits}."
+        case Withheld.POLICY:
+            return "No policy lets this caller call it."
+        case Withheld.LIFECYCLE:
+            return f"It is {tool.state.value} and takes no calls."
+        case Withheld.HEALTH:
+            return "It does not work at present, or only stands in for one that does."
+        case Withheld.AGENT:
+            return "It is not among the tools of the agent."
+        case Withheld.LIMIT:
+            return f"There are more than are offered at once, and {fits}: it is found by searching."

@@ -1,0 +1,126 @@
+"""A search goes over what a caller may see and nothing else; a choice says of each tool why it is as it is."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from interlock import Caller, Gate, Host, PolicySource, Principal, tool
+from interlock.core.catalogue import Lifecycle, Tool
+from interlock.core.choice import Choice, Withheld
+from interlock.core.tool import SHARED
+from interlock.ports import Ranked
+from interlock.runtime.health import HealthState
+from tests.gates import ALICE, AUDITOR, BOB, OPERATOR, AnyTool, opened
+
+pytestmark = pytest.mark.requirement("REG-10")
+
+NOT_FOR_BOB = """
+@id("all") permit (principal, action, resource);
+@id("b") forbid (principal == User::"bob", action == Action::"payroll", resource);
+"""
+
+
+def made(name: str, words: str) -> AnyTool:
+    @tool(effect="read", owner="eng", name=name, description=words)
+    async def handler(query: str) -> str:
+        return query
+
+    return handler
+
+
+TOOLS = (
+    made("payroll", "Tells what people earn."),
+    made("invoices", "Lists invoices that people have to pay."),
+    made("weather", "Tells rain."),
+    made("find_tools", "Finds tools."),
+)
+
+
+async def names(gate: Gate, query: str, by: Principal = ALICE) -> list[str]:
+    return [each.tool for each in await gate.catalogue.search(query, Caller(by))]
+
+
+async def chosen(gate: Gate, task: str, by: Principal | None = None, **more: object) -> dict[str, Choice]:
+    found = await gate.catalogue.explain_choice(Caller(BOB), task, by=by, **more)  # type: ignore[arg-type]
+    return {each.tool: each for each in found}
+
+
+async def test_a_search_gives_only_what_policy_lets_the_caller_call() -> None:
+    async with opened(":memory:", TOOLS, NOT_FOR_BOB) as gate:
+        assert {*await names(gate, "what people earn and pay")} == {"payroll", "invoices"}
+        assert await names(gate, "what people earn and pay", BOB) == ["invoices"]
+        assert await names(gate, "payroll", BOB) == []
+
+
+async def test_a_change_of_policy_holds_for_the_next_search() -> None:
+    async with opened(":memory:", TOOLS) as gate:
+        assert await names(gate, "payroll", BOB) == ["payroll"]
+        await gate.policies.save([PolicySource("test", NOT_FOR_BOB)], by=gate._host)
+        assert await names(gate, "payroll", BOB) == []
+
+
+async def test_what_is_frozen_or_does_not_work_is_not_found() -> None:
+    async with opened(":memory:", TOOLS) as gate:
+        await gate.catalogue.move("payroll", Lifecycle.FROZEN, by=gate._host, reason="")
+        gate.health.set(SHARED, "weather", state=HealthState.MAINTENANCE)
+        assert await names(gate, "what people earn") == ["invoices"]
+        assert await names(gate, "rain") == []
+        gate.health.set(SHARED, "weather", state=HealthState.HEALTHY)
+        assert await names(gate, "rain") == ["weather"]
+
+
+async def test_a_search_gives_no_more_than_is_asked_for() -> None:
+    async with opened(":memory:", TOOLS) as gate:
+        assert len(await gate.catalogue.search("people", Caller(ALICE), limit=1)) == 1
+        assert await gate.catalogue.search("people", Caller(ALICE), limit=0) == ()
+        assert len(await gate.catalogue.search("people", Caller(ALICE), limit=10**9)) == 2
+
+
+async def test_each_tool_is_explained_by_the_first_thing_that_keeps_it_back() -> None:
+    async with opened(":memory:", (*TOOLS, made("old", "Old."), made("ill", "Ill.")), NOT_FOR_BOB) as gate:
+        await gate.catalogue.move("old", Lifecycle.FROZEN, by=gate._host, reason="")
+        gate.health.set(SHARED, "ill", state=HealthState.MAINTENANCE)
+        found = await chosen(gate, "people pay", OPERATOR, tools_max=1, tools=["weather", "invoices", "old", "ill"])
+        assert {name: each.withheld for name, each in found.items()} == {
+            "payroll": Withheld.POLICY,
+            "old": Withheld.LIFECYCLE,
+            "ill": Withheld.HEALTH,
+            "find_tools": None,
+            "weather": None,
+            "invoices": Withheld.LIMIT,
+        }
+        assert (await chosen(gate, "people pay", OPERATOR, tools=["weather"]))["invoices"].withheld is Withheld.AGENT
+        assert all(each.why.endswith(".") for each in found.values())
+
+
+async def test_a_choice_says_which_place_a_tool_has_and_what_its_score_is_made_of() -> None:
+    async with opened(":memory:", TOOLS) as gate:
+        found = await chosen(gate, "list the invoices that people pay", tools_max=1)
+    assert (found["invoices"].rank, found["invoices"].withheld) == (1, None)
+    assert (found["payroll"].rank, found["payroll"].withheld) == (2, Withheld.LIMIT)
+    assert (found["weather"].rank, found["weather"].score) == (None, 0.0)
+    assert sum(found["invoices"].parts.values()) == pytest.approx(found["invoices"].score)
+
+
+@pytest.mark.parametrize("by", [None, ALICE, Principal("other", "eve", groups=frozenset({"operator"}))])
+async def test_who_does_not_read_the_log_hears_of_no_tool_that_the_caller_may_not_see(by: Principal | None) -> None:
+    async with opened(":memory:", TOOLS, NOT_FOR_BOB) as gate:
+        assert "payroll" not in await chosen(gate, "people earn", by)
+        assert "payroll" in await chosen(gate, "people earn", AUDITOR)
+
+
+async def test_without_a_tool_to_search_with_all_are_offered() -> None:
+    async with opened(":memory:", TOOLS[:3]) as gate:
+        assert {each.withheld for each in (await chosen(gate, "rain", tools_max=1)).values()} == {None}
+
+
+class Backwards:
+    """A host's own ranker: the last comes first."""
+
+    async def rank(self, query: str, among: Sequence[Tool], *, most: int) -> tuple[Ranked, ...]:
+        return tuple(Ranked(each.digest, 1.0) for each in among[::-1])[:most]
+
+
+async def test_a_host_may_bring_a_ranker_of_its_own() -> None:
+    async with opened(":memory:", TOOLS, host=Host(ranker=Backwards())) as gate:
+        assert await names(gate, "") == ["weather", "payroll", "invoices", "find_tools"]
