@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from interlock.core.call import Caller, Principal
-from interlock.core.catalogue import CLOSED, Tool
+from interlock.core.catalogue import Tool
 from interlock.core.choice import ALWAYS, Choice, Found, Withheld, is_over, kept, one_line
+from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import Visibility
 from interlock.core.stand_in import offered
 from interlock.core.view import View

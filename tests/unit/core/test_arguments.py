@@ -43,7 +43,21 @@ def test_no_text_raises(raw: str | bytes) -> None:
 
 
 KEYS = st.sampled_from(['"a"', '"b"', '"a":1,"a"', '"a" ', '"a:"', '"\\u0061"', '"\x7f"', '"é"'])
-SCALARS = ["1", "-0", "01", "1.0", "1e400", "9" * 19, "-" + "9" * 19, "9" * 30, "null", "NaN", '":"', '"x\ty"', '"\x01"']
+SCALARS = [
+    "1",
+    "-0",
+    "01",
+    "1.0",
+    "1e400",
+    "9" * 19,
+    "-" + "9" * 19,
+    "9" * 30,
+    "null",
+    "NaN",
+    '":"',
+    '"x\ty"',
+    '"\x01"',
+]
 PARTS = st.builds("{}:{}".format, KEYS, st.sampled_from([*SCALARS, "[]", "{}", '"{"', '"\\ud800"']))
 
 
