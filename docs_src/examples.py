@@ -1,7 +1,7 @@
 """Examples of a tool: what comes of a call in a world that each describes, tried without anything real behind it."""
 
 import asyncio
-from datetime import date
+from datetime import UTC, datetime
 
 from interlock import PolicySource, tool
 from interlock.importers.examples import read_examples
@@ -41,7 +41,7 @@ async def main() -> None:
     library = read_examples(EXAMPLES)
     stage = Stage((price_of,), (PolicySource("owners", OWNERS),))
     for example in library.examples:
-        found = await rehearse(example, stage, today=date.today())
+        found = await rehearse(example, stage, today=datetime.now(UTC).date())
         print(example.kind, example.name, found.passing, *found.differences)
         assert found.passing == "passed"
 
