@@ -76,8 +76,8 @@ class Project:
     """What `interlock.toml` says, its paths made absolute. `operator` is who the command line acts as.
 
     `keep_days` is how long what is kept whole stays, as far as `interlock audit purge` is not told otherwise; 0 where
-    nothing is said. `openapi` names snapshots of imported documents, `mcp` those of servers, and `examples` the folder of
-    examples of tools.
+    nothing is said. `openapi` names snapshots of imported documents, `mcp` those of servers, and `examples` the folder
+    of examples of tools.
     """
 
     root: Path
