@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from interlock.core.budget import Amounts, Exhausted, Reservation
 from interlock.core.call import Caller, ToolCall, storable
-from interlock.core.frozen import maker
+from interlock.core.frozen import frozen, maker
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
 from interlock.loop.entries import Bound, Check, Ended, Faulted, Responded, Step
@@ -48,7 +47,7 @@ _ENDS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heard:
     """What came of one request, and what it used; `is_settled`: that is counted already where others count it."""
 

@@ -111,7 +111,9 @@ class Drive:
         Raises `Interrupted`.
         """
         expires_us = self.view.begun.expires_us
-        left_s = None if expires_us is None else max(0.0, (expires_us - self.now_us()) / 1_000_000) + EXPIRY_LATE_S
+        if expires_us is None:
+            return await self._see(work, _At.MODEL)
+        left_s = max(0.0, (expires_us - self.now_us()) / 1_000_000) + EXPIRY_LATE_S
         try:
             async with asyncio.timeout(left_s) as expiry:
                 return await self._see(work, _At.MODEL)

@@ -16,6 +16,7 @@ import orjson
 from interlock.core.budget import Amounts, Exhausted, Reservation, Taken, Unit, exhausted
 from interlock.core.call import Caller
 from interlock.core.effect import CallEvent
+from interlock.core.frozen import frozen
 from interlock.core.journal import EventKind
 from interlock.core.unreported import MODELS
 from interlock.loop.model import Model, Reply
@@ -30,7 +31,7 @@ TOKENS_MAX = 2**40
 COUNTED = frozenset({Unit.ROUNDS, Unit.TOKENS, Unit.COST_MICROS})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Used:
     """What one request has used, and whether the provider said so; else it is the most that it can have been."""
 

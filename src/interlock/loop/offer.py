@@ -11,6 +11,7 @@ from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import Json
 from interlock.core.catalogue import Tool
 from interlock.core.decision import Deny
+from interlock.core.frozen import frozen
 from interlock.core.lifecycle import ALLOWED, CLOSED, Use, refusal
 from interlock.core.model_text import model_text
 from interlock.core.policy import Visibility
@@ -43,7 +44,7 @@ class Offer:
     known: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Role:
     """Who is asked in the next turn, among whom, and how its provider spells tools."""
 
@@ -52,7 +53,7 @@ class Role:
     dialect: Dialect
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Planned:
     """One call of a turn on its way to the gate: what its name means, or why it is refused before."""
 
@@ -124,6 +125,8 @@ class Offers:
         key = (id(view), id(bound), role.agent.name, role.dialect)
         known = self._found.get(key) if self._health.is_quiet else None
         if known is not None and known[2] == caller.principal and known[3] == role:
+            if known[3].agents is not role.agents:  # the next turn of this run finds its own, which is equal at once
+                self._found[key] = view, bound, caller.principal, role, known[4]
             return known[4]
         found = offer(view, caller, bound, role=role, health=self._health)
         if self._health.is_quiet:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from interlock.core.call import RUNS_DOOR, Caller, Origin, Principal
 from interlock.core.frozen import maker
@@ -84,5 +85,11 @@ class Reach:
 def caller_for(view: RunView, principal: Principal, *, turn: int, model: str) -> Caller:
     """Who makes the calls of one turn."""
     begun = view.begun
-    origin = make_origin(DOOR, view.agent.name, model, begun.trace_id, principal.actor)
-    return make_caller(principal, run=view.id, task=begun.task_id, turn=turn, origin=origin)
+    origin = _origin(view.agent.name, model, trace_id=begun.trace_id, actor=principal.actor)
+    return make_caller(principal, view.id, begun.task_id, None, turn, 0, None, origin)
+
+
+@lru_cache(maxsize=1_024)
+def _origin(agent: str, model: str, *, trace_id: str, actor: str) -> Origin:
+    """The same value turn after turn: what is remembered of a caller (`runtime.records`) is found by its identity."""
+    return make_origin(DOOR, agent, model, trace_id, actor)

@@ -138,9 +138,11 @@ def _paired(messages: Sequence[Mapping[str, object]]) -> list[Mapping[str, objec
     waiting: list[str] = []
     for message in messages:
         if message.get("role") == "tool":
-            waiting = [call_id for call_id in waiting if call_id != message.get("tool_call_id")]
+            answered = message.get("tool_call_id")
+            waiting = [call_id for call_id in waiting if call_id != answered] if waiting != [answered] else []
         else:
-            sent += map(_interrupted, waiting)
+            if waiting:
+                sent += map(_interrupted, waiting)
             calls = message.get("tool_calls")
             waiting = [text(call.get("id")) for call in mappings(calls)] if calls else []
         sent.append(message)

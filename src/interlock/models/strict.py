@@ -72,7 +72,7 @@ def count(value: object) -> int | None:
 def is_object(source: str) -> bool:
     """The text is one JSON object, which servers can take back in a history."""
     try:
-        return isinstance(json.loads(source, parse_constant=_refuse_constant), dict)
+        return isinstance(_LENIENT.decode(source), dict)
     except (ValueError, RecursionError):
         return False
 
@@ -131,3 +131,4 @@ def _refuse_constant(constant: str) -> NoReturn:
 
 
 _DECODER: Final = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse_constant)
+_LENIENT: Final = json.JSONDecoder(parse_constant=_refuse_constant)

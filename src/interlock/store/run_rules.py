@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from interlock.core.frozen import frozen
 from interlock.ports import NotMoved, RunEntry, RunMove
 
 NO_OWNER = 0
 """The owner of a run that nobody holds; owners count from 1."""
 
 
-@dataclass(slots=True)
+@frozen
 class Standing:
     """Where a run stands, as far as moving it has to know. `own`: this process holds it, and is still at work.
 
