@@ -39,6 +39,7 @@ from interlock.runtime.batch import call_many
 from interlock.runtime.compensation import CompensationDesk
 from interlock.runtime.finding import Finding
 from interlock.runtime.gate import Gate as Walk
+from interlock.runtime.library import LibraryDesk
 from interlock.runtime.parts import Parts
 from interlock.runtime.policies import PolicyDesk
 from interlock.runtime.reaper import Reaper
@@ -139,6 +140,7 @@ class Gate(Walk):
         self.health = health
         home = settings.tenant
         self.catalogue = Offered(world, views=views, records=records, home=home, health=health, finding=finding)
+        self.examples = LibraryDesk(world, views=views, records=records, home=home)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
         self.recovery = RecoveryDesk(self, world, records, views=views, settings=settings)

@@ -21,6 +21,8 @@ class DocumentKind(StrEnum):
     SNAPSHOT = "snapshot"
     REVIEW = "review"
     PROBE = "probe"
+    READINESS = "readiness"
+    CHOICES = "choices"
 
 
 DECIDING: Final = frozenset({DocumentKind.AGENT, DocumentKind.ROLLOUT})

@@ -31,17 +31,25 @@ async def try_out(
     *,
     junit: Annotated[Path | None, typer.Option(metavar="FILE", help="Also write a JUnit report there.")] = None,
     strict: Annotated[bool, typer.Option("--strict", help="What is stale or unreviewed is a problem too.")] = False,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Keep the results in the store, and the examples unless one fails.")
+    ] = False,
 ) -> Answer:
     """Run the examples of tools, each against a gate of its own: nothing real is called.
 
     Exit code 1 where one fails, or must not run as it is.
     """
     from interlock.doors.cli.library import library_of
+    from interlock.doors.cli.library_stored import carried_in, publish_in
     from interlock.doors.cli.project import read_project
 
     project = read_project(line().project)
-    library = library_of(project)
+    library = await carried_in(project, library_of(project))
     results = await rehearsed(project, library, tools=tools or ())
+    if publish:
+        refused = await publish_in(library, results)
+        if refused is not None:
+            return refused
     if junit is not None:
         from interlock.doors.cli.junit import report_of
 
