@@ -24,6 +24,7 @@ from interlock.core.render import for_model
 from interlock.core.signing import fingerprint
 from interlock.core.tool import SHARED, ToolSpec
 from interlock.declarations import Offered
+from interlock.declare.find_tools import find_tools
 from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
 from interlock.declare.hand_off import hand_off
 from interlock.declare.read_result import read_result
@@ -227,6 +228,8 @@ class Gate(Walk):
             yield read_result(self.results, owner=settings.results_owner)
         if settings.hand_off_owner:
             yield hand_off(self.runs, owner=settings.hand_off_owner)
+        if settings.finding_owner:
+            yield find_tools(self.runs, owner=settings.finding_owner)
 
     def _bound(self, tool: Declaration) -> ToolSpec:
         spec = tool.spec()

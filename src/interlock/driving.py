@@ -36,6 +36,7 @@ class Driving:
             models=self._models,
             offers=Offers(parts.health),
             holding=Holding(gate, parts),
+            finding=parts.finding,
             moved=bells.ring,
         )
         self._engine = EmbeddedEngine(reach, every_s=settings.runs_every_s, drives=settings.drives)

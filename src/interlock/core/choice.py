@@ -14,6 +14,9 @@ FIND_TOOLS: Final = "find_tools"
 ALWAYS: Final = frozenset({FIND_TOOLS, "hand_off", "read_result"})
 """The gate's own tools, which are what the others are reached by: they take up no room."""
 
+OFFERED_MAX: Final = 128
+"""What the strictest provider takes in one request."""
+
 LINE_CHARS_MAX: Final = 160
 
 
@@ -66,6 +69,11 @@ def kept(names: Sequence[str], *, pinned: Sequence[str] = (), ranked: Sequence[s
 def is_over(names: Collection[str], most: int) -> bool:
     """Whether these are more than are offered at once. Where there is no tool to search with, all of them are."""
     return FIND_TOOLS in names and len(frozenset(names) - ALWAYS) > most
+
+
+def room_for_found(most: int) -> int:
+    """How many that were found are offered beside so many that were there from the beginning."""
+    return max(1, min(most, OFFERED_MAX - len(ALWAYS) - most))
 
 
 def one_line(description: str) -> str:

@@ -112,9 +112,9 @@ class Asking:
         return False
 
     def offer(self, dialect: Dialect, caller: Caller) -> Offer:
-        """The tools of the next turn."""
+        """The tools of the turn that this caller is at."""
         view, reach = self._drive.view, self._drive.reach
-        role = Role(view.agent, view.agents, dialect)
+        role = Role(view.agent, view.agents, dialect, view.offered(caller.turn))
         found = reach.offers.of(reach.views.current, caller, view.begun.bound, role=role)
         self._offered = dialect, view.agent, found
         return found

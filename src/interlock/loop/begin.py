@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NotRequired, Required, TypedDict
 
 from interlock.core.admission import CALL_ID_CHARS_MAX, admit
 from interlock.core.budget import Limits
 from interlock.core.call import Caller, Origin, Principal, ToolCall, storable
+from interlock.core.choice import is_over, room_for_found
 from interlock.core.decision import Deny, propose
 from interlock.core.errors import SettingsInvalid
 from interlock.core.journal import EventKind
@@ -20,6 +21,7 @@ from interlock.loop.entries import Begun, Bound, Check, Entry, written
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model
+from interlock.loop.offer import usable
 from interlock.loop.options import check_limited, check_options
 from interlock.loop.reach import DOOR, Models, Reach
 from interlock.loop.view import RunView
@@ -51,6 +53,8 @@ class RunOptions(TypedDict):
     - `run_id`: its id. A second start under one id gives back the run that there is.
     - `check`: a tool that reads, and says whether the task is done.
     - `trace_id`: the trace that it belongs to.
+    - `tools_max`: how many tools are offered at once where there is `find_tools` to search for the others; what was
+      named in `tools`, or by the agent, goes first, then what fits the task best.
     """
 
     model: Required[Model | str]
@@ -64,6 +68,7 @@ class RunOptions(TypedDict):
     run_id: NotRequired[str | None]
     check: NotRequired[Check | None]
     trace_id: NotRequired[str]
+    tools_max: NotRequired[int | None]
 
 
 class Beginning:
@@ -87,8 +92,10 @@ class Beginning:
         given = options["model"]
         name = given if isinstance(given, str) else models.add(given)
         _check_models(models, name, everybody, limits=limits)
-        bound = await self._bound(options, everybody, name)
+        callers = _callers(options, everybody, name)
+        bound = await self._bound(options, callers)
         check_limited(limits, bound)
+        most = options.get("tools_max") or self._reach.finding.tools_max
         now_us, expires_s = self._reach.world.clock.now_us(), limits.expires_s
         return Begun(
             task=storable(task),
@@ -102,6 +109,8 @@ class Beginning:
             expires_us=None if expires_s is None else now_us + int(expires_s * 1_000_000),
             check=options.get("check"),
             trace_id=options.get("trace_id", ""),
+            kept=await self._kept(options, bound, dict(zip(everybody, callers, strict=True)), most=most),
+            found_max=room_for_found(most),
         )
 
     async def keep(self, begun: Begun, run_id: str) -> tuple[RunView, RunClaim] | None:
@@ -125,13 +134,22 @@ class Beginning:
         view.apply(Entry(begun, (Cause.BEGUN,), now_us, 1))
         return view, claim
 
-    async def _bound(self, options: RunOptions, agents: tuple[Agent, ...], model: str) -> tuple[Bound, ...]:
-        principal, trace_id = options["principal"], options.get("trace_id", "")
-        callers = [
-            Caller(principal, origin=Origin(DOOR, each.name, each.model or model, trace_id, principal.actor))
-            for each in agents
-        ]
-        tools = options.get("tools")
+    async def _kept(
+        self, options: RunOptions, bound: tuple[Bound, ...], callers: Mapping[Agent, Caller], *, most: int
+    ) -> dict[str, tuple[str, ...]]:
+        """What each agent that has more tools than are offered at once is offered from the beginning."""
+        reach, kept = self._reach, dict[str, tuple[str, ...]]()
+        for agent, caller in callers.items():
+            if len(bound) <= most:
+                break
+            tools = usable(reach.views.current, caller, bound, agent=agent, health=reach.health)
+            if is_over({each.spec.name for each in tools}, most):
+                pinned = (*(agent.tools or ()), *(options.get("tools") or ()))
+                kept[agent.name] = await reach.finding.kept(options["task"], tools, pinned=pinned, most=most)
+        return kept
+
+    async def _bound(self, options: RunOptions, callers: Sequence[Caller]) -> tuple[Bound, ...]:
+        principal, tools = options["principal"], options.get("tools")
         bound = self._reach.offers.bound(await self._reach.views.latest(), callers, tools)
         missing = sorted(set(tools or ()) - {each.name for each in bound})
         if missing:
@@ -142,6 +160,15 @@ class Beginning:
             who = f"{principal.on_behalf_of} of {principal.tenant}"
             log.warning("a run begins for %s, who sees 0 tools: compare owner, groups and policies", who)
         return bound
+
+
+def _callers(options: RunOptions, agents: Iterable[Agent], model: str) -> list[Caller]:
+    """Who calls for each of the agents."""
+    principal, trace_id = options["principal"], options.get("trace_id", "")
+    return [
+        Caller(principal, origin=Origin(DOOR, each.name, each.model or model, trace_id, principal.actor))
+        for each in agents
+    ]
 
 
 def _check_check(check: Check | None, view: View, caller: Caller) -> None:

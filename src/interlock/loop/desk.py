@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final, Unpack
 
 from interlock.core.call import Principal, PrincipalKind, storable
+from interlock.core.choice import ALWAYS, Found
 from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, SettingsInvalid
 from interlock.core.journal import EventKind
@@ -20,8 +21,9 @@ from interlock.loop.bells import Bells
 from interlock.loop.engine import Engine
 from interlock.loop.entries import Begun, Body, Entry, Observed, Said, Wish, Wished, entries_after, read, written
 from interlock.loop.events import RunEvent, event_of
+from interlock.loop.offer import usable
 from interlock.loop.questions import standing
-from interlock.loop.reach import Reach
+from interlock.loop.reach import Reach, caller_for
 from interlock.loop.replay import Against, Redecided, Replay
 from interlock.loop.report import RunReport, report_of
 from interlock.loop.view import RunView
@@ -203,6 +205,18 @@ class RunDesk:
         """The names of the agents to whom the task of a run that is driven here may be handed now."""
         view = self._engine.driven(tenant, run_id)
         return () if view is None else tuple(view.agent.hand_offs)
+
+    async def find(self, query: str, *, run_id: str, by: Principal, most: int) -> tuple[Found, ...] | None:
+        """The tools of a run that fit words best, of those that its agent may use now. None: it is not driven here for
+        this principal."""
+        view = self._engine.driven(by.tenant, run_id)
+        if view is None or view.begun.principal.on_behalf_of != by.on_behalf_of:
+            return None
+        caller = caller_for(view, by, turn=view.round.number, model=view.round.responded.model)
+        reach = self._reach
+        tools = usable(reach.views.current, caller, view.begun.bound, agent=view.agent, health=reach.health)
+        others = tuple(each for each in tools if each.spec.name not in ALWAYS)
+        return await reach.finding.among(query, others, most=min(most, view.begun.found_max))
 
     async def view(self, tenant: str, run_id: str) -> RunView:
         """Where a run stands, by its whole journal."""

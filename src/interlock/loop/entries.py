@@ -8,7 +8,7 @@ bytes of a model's answer, an observation) behind it to the byte.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -50,7 +50,11 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """What a run was started with. `principal` is asked for anew whenever the run goes on; the rest stays."""
+    """What a run was started with. `principal` is asked for anew whenever the run goes on; the rest stays.
+
+    `kept` are, by agent, the names that it is offered from the beginning, where it has more tools than are offered at
+    once; and `found_max` is how many that it finds are offered beside them.
+    """
 
     task: str
     principal: Principal
@@ -63,6 +67,8 @@ class Begun:
     expires_us: int | None = None
     check: Check | None = None
     trace_id: str = ""
+    kept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    found_max: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from interlock.core.canonical import Json
+from interlock.core.choice import FIND_TOOLS
 from interlock.core.observation import Observation, Status
 from interlock.loop.agent import Agent
 
@@ -18,7 +19,9 @@ HAND_OFF: Final = "hand_off"
 
 def is_tool_of(agent: Agent, name: str) -> bool:
     """Whether the agent has a tool of this name among those of its run, as far as that is its own affair."""
-    return bool(agent.hand_offs) if name == HAND_OFF else agent.tools is None or name in agent.tools
+    if name == HAND_OFF:
+        return bool(agent.hand_offs)
+    return name == FIND_TOOLS or agent.tools is None or name in agent.tools
 
 
 def narrowed(schema: dict[str, Json], agent: Agent, agents: Mapping[str, Agent]) -> dict[str, Json]:

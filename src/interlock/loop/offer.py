@@ -10,6 +10,7 @@ from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import Json
 from interlock.core.catalogue import Tool
+from interlock.core.choice import FIND_TOOLS
 from interlock.core.decision import Deny
 from interlock.core.frozen import frozen
 from interlock.core.lifecycle import ALLOWED, CLOSED, Use, refusal
@@ -27,7 +28,12 @@ from interlock.models.turn import CallKind, Proposed
 from interlock.runtime.health import Health
 
 REMEMBERED_MAX = 256
+_Key = tuple[int, int, str, Dialect, tuple[str, ...] | None]
+
 NOT_OFFERED = Deny(Code.TOOL_NOT_ALLOWED, "That tool is not among those of this run.")
+NOT_FOUND_YET = Deny(
+    Code.TOOL_NOT_ALLOWED, f"That tool is not offered in this turn. Search with {FIND_TOOLS}, and call what it finds."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +52,15 @@ class Offer:
 
 @frozen
 class Role:
-    """Who is asked in the next turn, among whom, and how its provider spells tools."""
+    """Who is asked in the next turn, among whom, and how its provider spells tools.
+
+    `names` are those that it is offered of the run's tools, in their order; None: all of them, and nothing to search.
+    """
 
     agent: Agent
     agents: Mapping[str, Agent]
     dialect: Dialect
+    names: tuple[str, ...] | None = None
 
 
 @frozen
@@ -88,25 +98,53 @@ def bound_of(view: View, callers: Sequence[Caller], names: Iterable[str] | None)
         Bound(tool.spec.name, tool.spec.version, tool.digest)
         for tool in tools
         if refusal(tool.state, Use.NEW_RUN) is None
-        and (wanted is None or tool.spec.name in wanted or tool.spec.name == HAND_OFF)
+        and (wanted is None or tool.spec.name in wanted or tool.spec.name in (HAND_OFF, FIND_TOOLS))
         and any(view.visibility(tool, caller) is not Visibility.NEVER for caller in callers)
     )
 
 
 def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
     """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to."""
-    tools = [tool for each in bound if (tool := _of_run(view, caller, each, agent=role.agent)) is not None]
-    specs = [tool.spec for tool in tools if _may_be_called(tool)]
-    working = [spec for spec in specs if not health.withheld(spec)]
-    names = {spec.name for spec in working_ones(specs, working=working)}
-    shown = [tool for tool in tools if tool.spec.name in names]
+    tools = _of_agent(view, caller, bound, agent=role.agent)
+    working = _working(tools, health)
+    shown, pinned = _in_order(tools, working, names=role.names)
     triples = [
         (tool.spec.name, model_text(tool.spec), _schema(tool, role))
         for tool in shown
         if not parts(tool.spec.name).server
     ]
     known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
-    return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in tools}, known)
+    return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in pinned}, known)
+
+
+def usable(view: View, caller: Caller, bound: Iterable[Bound], *, agent: Agent, health: Health) -> tuple[Tool, ...]:
+    """The tools that an agent of a run may call now, offered or not."""
+    return _working(_of_agent(view, caller, bound, agent=agent), health)
+
+
+def _of_agent(view: View, caller: Caller, bound: Iterable[Bound], *, agent: Agent) -> tuple[Tool, ...]:
+    return tuple(tool for each in bound if (tool := _of_run(view, caller, each, agent=agent)) is not None)
+
+
+def _working(tools: Sequence[Tool], health: Health) -> tuple[Tool, ...]:
+    specs = [tool.spec for tool in tools if _may_be_called(tool)]
+    working = [spec for spec in specs if not health.withheld(spec)]
+    names = {spec.name for spec in working_ones(specs, working=working)}
+    return tuple(tool for tool in tools if tool.spec.name in names)
+
+
+def _in_order(
+    tools: Sequence[Tool], working: Sequence[Tool], *, names: tuple[str, ...] | None
+) -> Sequence[Sequence[Tool]]:
+    """What is offered, and what its names mean. What stands in for a tool that does not work takes its place."""
+    if names is None:
+        return [[each for each in given if each.spec.name != FIND_TOOLS] for given in (working, tools)]
+    there = {tool.spec.name: tool for tool in tools}
+    able = {tool.spec.name: tool for tool in working}
+    places = [name if name in able else there[name].spec.fallback for name in names if name in there]
+    shown = [able[name] for name in dict.fromkeys(places) if name in able]
+    named = {tool.spec.name: tool for tool in (*(there[name] for name in names if name in there), *shown)}
+    return shown, [*named.values()]
 
 
 class Offers:
@@ -117,12 +155,12 @@ class Offers:
 
     def __init__(self, health: Health) -> None:
         self._health = health
-        self._found: dict[tuple[int, int, str, Dialect], tuple[View, tuple[Bound, ...], Principal, Role, Offer]] = {}
+        self._found: dict[_Key, tuple[View, tuple[Bound, ...], Principal, Role, Offer]] = {}
         self._bound: tuple[View, object, object, tuple[Bound, ...]] | None = None
 
     def of(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, role: Role) -> Offer:
         """What may be called in the next turn."""
-        key = (id(view), id(bound), role.agent.name, role.dialect)
+        key = (id(view), id(bound), role.agent.name, role.dialect, role.names)
         known = self._found.get(key) if self._health.is_quiet else None
         if known is not None and known[2] == caller.principal and known[3] == role:
             if known[3].agents is not role.agents:  # the next turn of this run finds its own, which is equal at once
@@ -179,7 +217,7 @@ def planned(proposed: Proposed, *, call_id: str, offered: Offer) -> Planned:
         name = proposed.name
     if name not in offered.pins:
         name = name.removeprefix(" ")
-        deny = NOT_OFFERED if name in offered.known else None
+        deny = None if name not in offered.known else NOT_FOUND_YET if FIND_TOOLS in offered.pins else NOT_OFFERED
         return Planned(proposed, ToolCall(call_id, name, proposed.arguments_raw), deny=deny)
     return Planned(proposed, ToolCall(call_id, name, _arguments(proposed, offered, name)), offered.pins[name])
 

@@ -33,6 +33,9 @@ def check_options(given: Mapping[str, object], known: Collection[str]) -> None:
     for name, (kinds, what) in KINDS.items():
         if name in given and not isinstance(given[name], kinds):
             raise SettingsInvalid(f"{name} is {what}, not {given[name]!r:.80}")
+    most = given.get("tools_max")
+    if most is not None and (type(most) is not int or most < 1):
+        raise SettingsInvalid(f"tools_max is a whole number from 1, not {most!r:.80}")
     tools, agents = given.get("tools"), given.get("agents", ())
     if isinstance(tools, str):
         raise SettingsInvalid(f"tools is a collection of names, not one text: give tools=[{tools!r:.80}]")

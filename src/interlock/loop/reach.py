@@ -14,6 +14,7 @@ from interlock.loop.model import Model, ModelUnknown
 from interlock.loop.offer import Offers
 from interlock.loop.view import RunView
 from interlock.runtime.approvals import ApprovalDesk
+from interlock.runtime.finding import Finding
 from interlock.runtime.gate import Gate
 from interlock.runtime.health import Health
 from interlock.runtime.records import Records
@@ -73,6 +74,7 @@ class Reach:
     models: Models
     offers: Offers
     holding: Holding
+    finding: Finding
     moved: Bell
     missed: dict[tuple[str, str], int] = field(default_factory=dict)
 

@@ -99,7 +99,7 @@ class Replay:
         principal = await self._reach.today(run) or run.begun.principal
         found: Round = run.round
         caller = caller_for(run, principal, turn=found.number, model=found.responded.model)
-        role = Role(run.agent, run.agents, Dialect(found.responded.dialect))
+        role = Role(run.agent, run.agents, Dialect(found.responded.dialect), run.offered(found.number))
         offered = offer(under, caller, run.begun.bound, role=role, health=self._reach.health)
         proposed = next(each for each in found.calls if each.position == observed.position)
         plan: Planned = planned(proposed, call_id=observed.seen.call_id, offered=offered)

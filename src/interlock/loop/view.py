@@ -27,6 +27,7 @@ from interlock.loop.entries import (
     Wish,
     Wished,
 )
+from interlock.loop.finding import Touched, offered_names, touched
 from interlock.loop.machine import Cause, IllegalStep, State, after
 from interlock.models.turn import Proposed, Turn
 
@@ -148,6 +149,7 @@ class RunView:
         self.conversation_at = 0
         self.until_us: int | None = None
         self.since_us = 0
+        self.touches: list[Touched] = []
         self.wishes: dict[Wish, Wished] = {}
         self.ended: Ended | None = None
         self.fault = ""
@@ -180,6 +182,10 @@ class RunView:
         if self._round is None:
             raise StoreError(f"no model has answered in the run {self.id}")
         return self._round
+
+    def offered(self, turn: int) -> tuple[str, ...] | None:
+        """The names that whoever is at it is offered in a turn, in their order; None: all of its tools."""
+        return offered_names(self.begun, self.touches, agent=self._agent, turn=turn) if self.begun.kept else None
 
     def apply(self, entry: Entry, *, turn: Turn | None = None) -> None:
         """Take in the next entry. `turn` is what a `Responded` reads as, where it is known. Raises `IllegalStep`."""
@@ -253,6 +259,9 @@ class RunView:
         self.spent.per_tool[seen.tool] += observed.position not in self.round.observed
         self.round.observed[observed.position] = observed
         self.spent.working_ms += observed.working_ms
+        touch = touched(self.begun, seen, agent=self._agent, turn=self.round.number) if self.begun.kept else None
+        if touch is not None:
+            self.touches.append(touch)
         trouble.invented += observed.invented
         if observed.fixable:
             self._count(trouble.fixable, seen.tool)

@@ -7,7 +7,7 @@ from typing import Final
 
 from interlock.core.call import Caller, Principal
 from interlock.core.catalogue import Tool
-from interlock.core.choice import ALWAYS, Choice, Found, Withheld, is_over, kept, one_line
+from interlock.core.choice import ALWAYS, FIND_TOOLS, Choice, Found, Withheld, is_over, kept, one_line
 from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import Visibility
 from interlock.core.stand_in import offered
@@ -77,8 +77,8 @@ class Finding:
         places = {each.digest: (at, each) for at, each in enumerate(ranked, 1)}
         every = [tool.spec.name for tool in able.values()]
         order = [able[each.digest].spec.name for each in ranked]
-        shown = kept(every, pinned=names or (), ranked=order, most=most) if is_over(every, most) else every
-        offer = frozenset(shown)
+        shown = kept(every, pinned=names or (), ranked=order, most=most)
+        offer = frozenset(shown) if is_over(every, most) else frozenset(every) - {FIND_TOOLS}
         return tuple(_chosen(tool, withheld, places, offer=offer) for tool in tools)
 
     async def _ranked(self, query: str, tools: tuple[Tool, ...], *, most: int) -> tuple[Ranked, ...]:
@@ -135,5 +135,7 @@ def _why(tool: Tool, withheld: Withheld | None, rank: int | None) -> str:
             return "It does not work at present, or only stands in for one that does."
         case Withheld.AGENT:
             return "It is not among the tools of the agent."
+        case Withheld.LIMIT if tool.spec.name == FIND_TOOLS:
+            return "All tools are offered: there is nothing to search for."
         case Withheld.LIMIT:
             return f"There are more than are offered at once, and {fits}: it is found by searching."
