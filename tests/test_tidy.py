@@ -22,6 +22,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("parameters", "src/interlock/doors/cli/imports.py::openapi"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/imports_mcp.py::mcp"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/runs.py::start"): "each is an option of the command line",
+    ("parameters", "src/interlock/doors/cli/tools_test.py::try_out"): "each is an option of the command line",
     ("impure-call", "src/interlock/core/frozen.py"): "it writes constructors as the standard dataclass does",
 }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from interlock.core.example import ExampleKind, ToolExample
@@ -72,7 +72,7 @@ def readiness_of(spec: ToolSpec, results: Iterable[Rehearsed], *, at_us: int, ch
     )
 
 
-def checks_of(tallies: dict[tuple[str, CaseKind], Tally], tool: str) -> Checks:
+def checks_of(tallies: Mapping[tuple[str, CaseKind], Tally], tool: str) -> Checks:
     """What the cases for words say of one tool."""
     kinds = (CaseKind.SELECTION, CaseKind.RISK)
     selection, risk = (tallies.get((tool, kind), NONE_YET) for kind in kinds)

@@ -100,7 +100,7 @@ examples:
 
 # What a user says, and where it has to lead. `interlock tools test --selection` tries it.
 selection:
-  - {words: "What did I write down under hello?", tool: read_note}
+  - {words: "Read the note with the title hello.", tool: read_note}
   - {words: "Save a note that says good morning.", tool: save_note}
-  - {words: "Which notes say something about saving?", tool: save_note, kind: risk}
+  - {words: "Read me the note that is called hello.", tool: save_note, kind: risk, chooses: read_note}
 """

@@ -34,6 +34,13 @@ async def try_out(
     publish: Annotated[
         bool, typer.Option("--publish", help="Keep the results in the store, and the examples unless one fails.")
     ] = False,
+    selection: Annotated[
+        bool, typer.Option("--selection", help="Try users' words instead: whether they lead to the right tools.")
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="NAME", help="Have this model of the project choose, not the search."),
+    ] = None,
 ) -> Answer:
     """Run the examples of tools, each against a gate of its own: nothing real is called.
 
@@ -44,6 +51,10 @@ async def try_out(
     from interlock.doors.cli.project import read_project
 
     project = read_project(line().project)
+    if selection or model is not None:
+        from interlock.doors.cli.tools_selection import selected
+
+        return await selected(project, library_of(project), model=model, publish=publish)
     library = await carried_in(project, library_of(project))
     results = await rehearsed(project, library, tools=tools or ())
     if publish:
