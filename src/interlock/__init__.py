@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from interlock.core.recovery import Closing, Looks, LookUpRule
     from interlock.core.refusals import Code
     from interlock.core.resource import Resource
+    from interlock.core.review import Review
+    from interlock.core.review_rules import ReviewRules
     from interlock.core.tool import (
         ApprovalFloor,
         CacheRule,
@@ -188,6 +190,8 @@ _HOMES = {
     "interlock.loop.report": ("RunReport",),
     "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
     "interlock.runtime.health": ("HealthState",),
+    "interlock.core.review": ("Review",),
+    "interlock.core.review_rules": ("ReviewRules",),
     "interlock.runtime.recovery": ("Recovered",),
     "interlock.settings": ("Drives", "Publish", "Settings"),
     "interlock.upstream": ("mcp_listing",),
@@ -296,6 +300,8 @@ __all__ = [
     "Resource",
     "Result",
     "RetryRule",
+    "Review",
+    "ReviewRules",
     "Risk",
     "Run",
     "RunEvent",

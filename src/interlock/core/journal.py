@@ -60,6 +60,7 @@ class EventKind(StrEnum):
     MODEL_ASKED = "model.asked"
     REVEALED = "secret.revealed"
     EXPORTED = "audit.exported"
+    REVIEWED = "tools.reviewed"
     PURGED = "audit.purged"
     BACKED_UP = "store.backed_up"
     RESTORED = "store.restored"

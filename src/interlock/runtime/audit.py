@@ -43,7 +43,7 @@ class AuditDesk:
 
     async def query(self, query: AuditQuery, *, by: Principal) -> tuple[AuditRecord, ...] | Deny:
         """Records of the tenant of `by` that match, with their redacted record and without what is sealed."""
-        refused = _may_not_read(by)
+        refused = may_not_read(by)
         if refused is not None:
             return refused
         found = await self._world.audit.records(replace(query, tenant=by.tenant))
@@ -84,7 +84,7 @@ class AuditDesk:
 
     async def export(self, *, by: Principal) -> tuple[bytes, ...] | Deny:
         """The log for the tenant of `by` as lines that verify by themselves plus the key's fingerprint."""
-        refused = _may_not_read(by)
+        refused = may_not_read(by)
         if refused is not None:
             return refused
         record = {"subject": "audit", **signed_by(by)}
@@ -147,7 +147,8 @@ def _unsealed(item: AuditRecord) -> AuditRecord:
     return replace(item, payloads=tuple(each for each in item.payloads if each.name == RECORD))
 
 
-def _may_not_read(by: Principal) -> Deny | None:
+def may_not_read(by: Principal) -> Deny | None:
+    """Why this one may not read the tenant's log; None where they may."""
     if by.groups & AUDITORS:
         return None
     return Deny(

@@ -12,10 +12,13 @@ from interlock.core.catalogue import Tool
 from interlock.core.compatibility import Comparison, compare, told
 from interlock.core.compatibility_versions import predecessor
 from interlock.core.compensation import wrong_with
+from interlock.core.decision import Deny
 from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import CLOSED, MOVES, Lifecycle
 from interlock.core.policy import PolicySource
+from interlock.core.review import Review
+from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.core.stand_in import offered
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
 from interlock.core.tool_compile import compile_tool
@@ -24,6 +27,7 @@ from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.health import Health
 from interlock.runtime.records import Records
+from interlock.runtime.review import ReviewDesk
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 
@@ -40,6 +44,7 @@ class Registry:
         self._home = home
         self._views = views
         self._records = records
+        self._reviews = ReviewDesk(world, records)
 
     async def register(
         self, specs: Iterable[ToolSpec], *, by: Principal, under: tuple[PolicySource, ...] | None = None
@@ -154,6 +159,19 @@ class Registry:
         await self._world.catalogue.publish(moved, self._records.act(EventKind.TOOL_MOVED, by.tenant, record))
         await self._views.refresh()
         return moved
+
+    async def review(
+        self,
+        *,
+        by: Principal,
+        since_us: int | None = None,
+        tenant: str | None = None,
+        rules: ReviewRules = DEFAULTS,
+    ) -> Review | Deny:
+        """What each tool is worth by the log of the tenant of `by`, what is missing, and what might be done; see
+        `core.review`. It takes an auditor or operator, is itself on record, and changes nothing.
+        """
+        return await self._reviews.review(by=by, since_us=since_us, tenant=tenant, rules=rules)
 
     async def _digests(self) -> dict[tuple[str, str, str, str], str]:
         _, versions = await self._world.catalogue.versions()

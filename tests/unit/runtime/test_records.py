@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from interlock import Caller, Origin, Principal, PrincipalKind, ToolCall, tool
-from interlock.core.catalogue import Lifecycle
+from interlock.core.lifecycle import Lifecycle
 from tests.gates import ALICE, ASKS, OPERATOR, READS, Shelf, code, granted, opened, records, save, search
 
 WHO = {"principal", "kind", "on_behalf_of", "door", "agent", "model", "trace_id", "actor", "run", "task", "call_id"}

@@ -52,7 +52,7 @@ async def query(
     from interlock.core.journal import AuditQuery
     from interlock.doors.cli.session import reading
 
-    asked = AuditQuery(kind=_kind(kind), call=call, subject=subject, since_us=_since_us(since), limit=PAGE)
+    asked = AuditQuery(kind=_kind(kind), call=call, subject=subject, since_us=since_us_of(since), limit=PAGE)
     async with reading() as session:
         found = await _newest(asked, session, limit=limit)
     if isinstance(found, Deny):
@@ -338,7 +338,8 @@ def _mark(text: str) -> Mark:
     return Mark(int(number), digest)
 
 
-def _since_us(text: str | None) -> int | None:
+def since_us_of(text: str | None) -> int | None:
+    """The time that `--since` says; None where it says none."""
     return None if text is None else _time_us(text, "--since")
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from interlock.core.budget import LIMITED, Limit, Limits, ScopeKind, Unit
 from interlock.core.call import Principal
 from interlock.core.errors import SettingsInvalid
+from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.doors.cli.faults import ProjectMissing
 from interlock.loop.agent import Agent
 from interlock.loop.model import Price
@@ -51,6 +52,7 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "tools": list,
         "hand_offs": list,
     },
+    "review": dict.fromkeys(ReviewRules.__dataclass_fields__, int),
 }
 _MANY: Final = frozenset({"people", "limits", "models", "agents"})
 _WORDS: Final[Mapping[type, str]] = {
@@ -77,7 +79,7 @@ class Project:
 
     `keep_days` is how long what is kept whole stays, as far as `interlock audit purge` is not told otherwise; 0 where
     nothing is said. `openapi` names snapshots of imported documents, `mcp` those of servers, and `examples` the folder
-    of examples of tools.
+    of examples of tools. `review` are the thresholds of a review of tools.
     """
 
     root: Path
@@ -98,6 +100,7 @@ class Project:
     openapi: tuple[str, ...] = ()
     examples: Path = Path("examples")
     mcp: tuple[str, ...] = ()
+    review: ReviewRules = DEFAULTS
 
     @property
     def settings(self) -> Settings:
@@ -174,6 +177,7 @@ def parse_project(text: str, *, root: Path) -> Project:
         openapi=_texts(main, "openapi"),
         examples=root / _text(main, "examples", "examples"),
         mcp=_texts(main, "mcp"),
+        review=ReviewRules(**cast(Mapping[str, int], tables["review"])),
         agents=_once([_agent(each) for each in _many(said, "agents")], where="[[agents]]"),
     )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli import tools_examples, tools_search, tools_test
+from interlock.doors.cli import tools_examples, tools_review, tools_search, tools_test
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
 from interlock.doors.cli.faults import problem, refusal
 from interlock.doors.cli.shown import counted, fields, pretty, rows, visible
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from interlock.ports import Registered
 
 app = typer.Typer(help="What may be called, and what closes it.", no_args_is_help=True)
+app.add_typer(tools_review.app)
 app.add_typer(tools_search.app)
 app.add_typer(tools_test.app)
 app.add_typer(tools_examples.app)
