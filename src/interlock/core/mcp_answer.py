@@ -22,7 +22,8 @@ from interlock.core.refusals import Code
 from interlock.core.tool import ToolSpec
 
 INVALID_PARAMS = -32602
-REJECTED = frozenset({-32601, -32020, -32021, -32022})
+HEADER_MISMATCH = -32020
+REJECTED = frozenset({-32601, HEADER_MISMATCH, -32021, -32022})
 """Errors that a server answers with before any tool is asked: no such method, headers, capability or version."""
 
 _UNREADABLE = "It was executed, but its result cannot be shown: it is no result of the protocol."

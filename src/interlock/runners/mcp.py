@@ -17,7 +17,7 @@ from interlock.core.errors import SpecInvalid
 from interlock.core.frozen import frozen
 from interlock.core.http_build import Unbuildable
 from interlock.core.http_trace import traceparent
-from interlock.core.mcp_answer import INVALID_PARAMS, Refused, Said, found_of, outcome_of
+from interlock.core.mcp_answer import HEADER_MISMATCH, INVALID_PARAMS, Refused, Said, found_of, outcome_of
 from interlock.core.mcp_call import KIND, McpCode
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome
@@ -27,7 +27,7 @@ from interlock.core.tool import ToolSpec, spec_digest
 from interlock.ports import Attempt, Invocation
 from interlock.runners.exchange import NoAnswer, Progress, heard, not_built, not_loaded
 from interlock.runners.mcp_exchange import McpExchange
-from interlock.runners.mcp_listing import unheard
+from interlock.runners.mcp_listing import repeated, unheard
 from interlock.runners.mcp_pool import Sessions
 from interlock.runners.mcp_session import Illegible, Session
 from interlock.runners.mcp_stdio import NotStarted
@@ -54,6 +54,7 @@ class _Asked:
     arguments: Mapping[str, Json]
     meta: Mapping[str, Json]
     is_read: bool
+    is_look_up: bool = False
 
 
 class McpRunner:
@@ -105,7 +106,7 @@ class McpRunner:
         values = invocation.operation.values
         filled = {name: values.get(each) if each else invocation.key for name, each in look_up.arguments.items()}
         arguments = {name: value for name, value in filled.items() if value is not None}
-        asked = _Asked(look_up.tool, arguments, {"traceparent": _trace(invocation)}, is_read=True)
+        asked = _Asked(look_up.tool, arguments, {"traceparent": _trace(invocation)}, is_read=True, is_look_up=True)
         found = await self._ask(asked, invocation, bound=bound, progress=Progress())
         spec = invocation.operation.spec
         if not isinstance(found, Said | Refused):
@@ -142,6 +143,10 @@ class McpRunner:
 async def _called(session: Session, asked: _Asked, *, exchange: McpExchange) -> Said | Refused | Illegible | NoAnswer:
     """What it says; of arguments that it calls invalid, whether its tool can have had a say in that."""
     found = await session.call(asked.tool, asked.arguments, meta=asked.meta, exchange=exchange)
+    if isinstance(found, Refused) and found.code == HEADER_MISMATCH and asked.is_look_up:
+        headers = await repeated(session, asked.tool, asked.arguments, bytes_max=exchange.bytes_max)
+        again = McpExchange(exchange.bytes_max, mirrored=headers, progress=exchange.progress)
+        found = await session.call(asked.tool, asked.arguments, meta=asked.meta, exchange=again)
     if not isinstance(found, Refused) or found.code != INVALID_PARAMS:
         return found
     why = await unheard(session, asked.tool, asked.arguments, bytes_max=exchange.bytes_max)

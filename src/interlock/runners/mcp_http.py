@@ -7,6 +7,7 @@ transport raises nothing: it notes on the exchange what broke, and answers in th
 from __future__ import annotations
 
 import json
+import re
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -23,6 +24,7 @@ from interlock.runners.egress import EgressRefused, GuardedNetwork
 from interlock.runners.exchange import NoAnswer
 from interlock.runners.http_exchange import CONNECTIONS_MAX, is_forged, pool_of, system_tls
 from interlock.runners.mcp_exchange import GivenUp, McpExchange, current
+from interlock.runners.mcp_pace import Pace
 
 NO_ANSWER = -32999
 """The code of an answer of ours in place of one that did not come; the exchange says why."""
@@ -33,6 +35,7 @@ TIDYING_S = 2.0
 ENDLESS = 1 << 62
 """How long a stream may get on which a server of the older era asks for things; each of them is bounded."""
 
+_DATA = re.compile(rb"[\r\n]data:")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HOPS = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "content-length", "content-encoding"})
 
@@ -80,6 +83,7 @@ class _Guarded(httpx2.AsyncBaseTransport):
         self._way = way
         self._kept = kept
         self._fresh = fresh
+        self._pace = Pace()
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         exchange = current() or McpExchange(self._way.bytes_max, is_call=False)
@@ -107,7 +111,7 @@ class _Guarded(httpx2.AsyncBaseTransport):
         response = await exchange.within(
             pool.handle_async_request(self._built(request, body, exchange=exchange)), seconds=seconds
         )
-        content = _Content(response, exchange)
+        content = _Content(response, exchange, self._pace)
         if response.status in _REDIRECTS and not exchange.is_read:
             await content.aclose()
             exchange.broke(NoAnswer("it was redirected", passes=False))
@@ -169,9 +173,11 @@ class _Trace:
 class _Content(httpx2.AsyncByteStream):
     """The body of an answer, within its limit; one that breaks off ends early, and the exchange says why."""
 
-    def __init__(self, response: httpcore.Response, exchange: McpExchange) -> None:
+    def __init__(self, response: httpcore.Response, exchange: McpExchange, pace: Pace) -> None:
         self._response = response
         self._exchange = exchange
+        self._pace = pace
+        self._is_stream = _header(response, b"content-type").startswith("text/event-stream")
         self._size = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -191,6 +197,9 @@ class _Content(httpx2.AsyncByteStream):
                 self._exchange.broke(NoAnswer("a message of it is too large", passes=False))
                 return
             yield chunk
+            if self._is_stream and (events := len(_DATA.findall(chunk)) - 1) > 0:
+                with suppress(GivenUp):
+                    await self._exchange.within(self._pace.take(events))
 
     async def aclose(self) -> None:
         with suppress(Exception):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
+
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
 from interlock.core.frozen import frozen
@@ -44,6 +46,15 @@ async def listed(session: Session, *, bytes_max: int) -> Whole | NoAnswer:
             return NoAnswer(f"its list of tools does not end: page {number} leads back to an earlier one", passes=False)
         seen.add(cursor)
     return NoAnswer(f"its list of tools does not end within {PAGES_MAX} pages", passes=False)
+
+
+async def repeated(session: Session, tool: str, arguments: Mapping[str, Json], *, bytes_max: int) -> dict[str, str]:
+    """The headers that repeat arguments of a tool whose schema nobody declared: as its server lists it."""
+    found = await listed(session, bytes_max=bytes_max)
+    entries = () if isinstance(found, NoAnswer) else found.entries
+    schemas = [each.get("inputSchema") for each in entries if isinstance(each, dict) and each.get("name") == tool]
+    fitting = [schema for schema in schemas if find_invalid_x_mcp_header(schema) is None]
+    return mcp_param_headers(x_mcp_header_map(fitting[0]), arguments) if fitting else {}
 
 
 async def unheard(session: Session, tool: str, arguments: Mapping[str, Json], *, bytes_max: int) -> Unheard | None:

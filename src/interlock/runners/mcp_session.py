@@ -34,6 +34,7 @@ from interlock.runners.exchange import NoAnswer
 from interlock.runners.http_exchange import quieten, set_quiet
 from interlock.runners.mcp_exchange import McpExchange, entered
 from interlock.runners.mcp_http import NO_ANSWER
+from interlock.runners.mcp_pace import Declining
 from interlock.runners.mcp_pages import Page, PagesApart, page_of
 from interlock.runners.mcp_stdio import TOO_LARGE, NotStarted
 
@@ -50,6 +51,10 @@ _ANYTHING: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
 
 _CLIENT = Implementation(name="interlock", version="1")
 _CLOSED = NoAnswer("the connection broke off")
+_OLDEST = NoAnswer(
+    "nothing at its address takes Streamable HTTP (the transport before it, HTTP with SSE, is not spoken here)",
+    passes=False,
+)
 _LARGE = NoAnswer("a message of it is too large", passes=False)
 
 
@@ -104,7 +109,9 @@ class Session:
             self.is_used = True
             return said
         except MCPError as fault:
-            return self._read(fault, exchange)
+            found = self._read(fault, exchange)
+            self.is_used = self.is_used or isinstance(found, Refused)
+            return found
         except ValidationError:
             return exchange.fault or Illegible()
         except Exception as fault:  # noqa: BLE001 - whatever a server brings a library to is no answer
@@ -158,7 +165,7 @@ class Session:
         try:
             async with (
                 self._opening(self._ended) as (read, write),
-                ClientSession(dispatcher=PagesApart(read, write), client_info=_CLIENT) as session,
+                ClientSession(dispatcher=PagesApart(read, Declining(write)), client_info=_CLIENT) as session,
             ):
                 agreeing = asyncio.create_task(_agree(session, self._bytes_max))
                 why = await _first(agreeing, self._ended)
@@ -212,7 +219,7 @@ async def _agree(session: ClientSession, bytes_max: int) -> None:
         with entered(exchange):
             await session.initialize()
     except MCPError as fault:
-        raise NotStarted(exchange.fault or _why(fault)) from fault
+        raise NotStarted(_OLDEST if exchange.status in (404, 405) else exchange.fault or _why(fault)) from fault
     except (ValidationError, RuntimeError) as fault:
         raise NotStarted(NoAnswer("it speaks no version of the protocol that is known here", passes=False)) from fault
 

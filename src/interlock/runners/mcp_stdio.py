@@ -19,13 +19,21 @@ from typing import Any
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import ErrorData, JSONRPCError, JSONRPCMessage, JSONRPCRequest, jsonrpc_message_adapter
+from mcp_types import (
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    jsonrpc_message_adapter,
+)
 
 from interlock.core.frozen import frozen
 from interlock.core.mcp_call import StdioServer
 from interlock.core.redaction import Redactor
 from interlock.runners.exchange import NoAnswer
 from interlock.runners.mcp_exchange import current
+from interlock.runners.mcp_pace import Asked, Pace
 from interlock.runners.sandbox_keeper import Keeper
 
 LOG = logging.getLogger("interlock.tools")
@@ -82,11 +90,12 @@ class Processes:
         await _check_files(way.server)
         process = await self._started(way)
         speech, heard = anyio.create_memory_object_stream[SessionMessage | Exception](16)
-        reading = asyncio.create_task(_read(process, speech, way=way, lost=lost))
+        asked = Asked()
+        reading = asyncio.create_task(_read(process, _Mouth(speech, asked), bytes_max=way.bytes_max, lost=lost))
         stderr = _Tail()
         listening = asyncio.create_task(stderr.fill(process))
         try:
-            yield heard, _Writer(process)
+            yield heard, _Writer(process, asked)
         finally:
             with anyio.CancelScope(shield=True):
                 died = reading.done()
@@ -150,8 +159,9 @@ def _digest(path: Path) -> str:
 class _Writer:
     """The library's stream of what is written. It writes in the task of whoever sends, so that it knows for whom."""
 
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
+    def __init__(self, process: asyncio.subprocess.Process, asked: Asked) -> None:
         self._process = process
+        self._asked = asked
 
     async def send(self, item: SessionMessage, /) -> None:
         """Write one message. Raises `anyio.ClosedResourceError` where nobody is there to read it."""
@@ -159,8 +169,10 @@ class _Writer:
         if stdin is None or stdin.is_closing() or self._process.returncode is not None:
             raise anyio.ClosedResourceError
         exchange = current()
-        if exchange is not None and exchange.is_call and isinstance(item.message, JSONRPCRequest):
-            exchange.progress.is_sent = True
+        if isinstance(item.message, JSONRPCRequest):
+            self._asked.put(item.message.id)
+            if exchange is not None and exchange.is_call:
+                exchange.progress.is_sent = True
         line = item.message.model_dump_json(by_alias=True, exclude_unset=True)
         try:
             stdin.write(line.encode() + b"\n")
@@ -195,28 +207,43 @@ class _Tail:
             del self._kept[:-STDERR_BYTES]
 
 
-async def _read(process: asyncio.subprocess.Process, speech: Any, *, way: StdioWay, lost: asyncio.Event) -> None:
+async def _read(process: asyncio.subprocess.Process, mouth: _Mouth, *, bytes_max: int, lost: asyncio.Event) -> None:
     """What it says, message by message, until it says no more, or too much that is none."""
-    lines, strange = _Lines(way.bytes_max), 0
+    lines, strange = _Lines(bytes_max), 0
     try:
         # Whoever reads may be gone, and so may the process: both end a session that is over anyway.
         with suppress(anyio.ClosedResourceError, anyio.BrokenResourceError, OSError):
             while strange <= NO_MESSAGES_MAX and process.stdout and (data := await process.stdout.read(CHUNK_BYTES)):
-                strange += await _speak([_message(line) for line in lines.feed(data)], speech)
+                strange += await mouth.speak(map(_message, lines.feed(data)))
     finally:
         lost.set()
-        speech.close()
+        mouth.close()
 
 
-async def _speak(messages: Iterable[JSONRPCMessage | None], speech: Any) -> int:
-    """Hand them on. How many of the lines were none."""
-    strange = 0
-    for message in messages:
-        if message is None:
-            strange += 1
-        else:
-            await speech.send(SessionMessage(message))
-    return strange
+class _Mouth:
+    """Hands on what a server says: what answers a request at once, all else at its pace."""
+
+    def __init__(self, speech: Any, asked: Asked) -> None:
+        self._speech = speech
+        self._asked = asked
+        self._pace = Pace()
+
+    async def speak(self, messages: Iterable[JSONRPCMessage | None]) -> int:
+        """Hand them on. How many of the lines were none."""
+        strange = unasked = 0
+        for message in messages:
+            if message is None:
+                strange += 1
+                continue
+            is_answer = isinstance(message, JSONRPCResponse | JSONRPCError) and self._asked.answered(message.id)
+            unasked += not is_answer
+            await self._speech.send(SessionMessage(message))
+        await self._pace.take(unasked)
+        return strange
+
+    def close(self) -> None:
+        """It says no more."""
+        self._speech.close()
 
 
 class _Long:

@@ -12,12 +12,20 @@ pytest.importorskip("mcp", reason="MCP tools need an extra: pip install 'interlo
 from mcp.server.lowlevel import Server
 from mcp.shared.memory import create_client_server_memory_streams
 
-from interlock.runners.mcp_pool import Sessions
+from interlock.runners.exchange import NoAnswer
+from interlock.runners.mcp_pool import REST_MAX_S, REST_S, RESTS_MAX, Rests, Sessions
 from interlock.runners.mcp_session import Opening
 from interlock.runners.mcp_stdio import NotStarted
 from interlock.runners.mcp_ways import Waits
+from tests.execution import VirtualLoop, passing
 
 WAITS = Waits(5.0, 100_000)
+
+
+@pytest.fixture
+def anyio_backend() -> tuple[str, dict[str, object]]:
+    """A loop that needs no time."""
+    return "asyncio", {"loop_factory": VirtualLoop}
 
 
 class Servers:
@@ -94,3 +102,56 @@ async def test_one_that_does_not_answer_is_given_up() -> None:
         async with sessions.of("a", mute, waits=Waits(0.1, 1_000)):
             pass
     await sessions.close()
+
+
+@asynccontextmanager
+async def closed(lost: asyncio.Event) -> AsyncIterator[tuple[Any, Any]]:
+    """A server that ends before it says anything."""
+    async with create_client_server_memory_streams() as (client, _):
+        lost.set()
+        yield client
+
+
+async def tried(sessions: Sessions, key: str, opening: Opening) -> str:
+    try:
+        async with sessions.of(key, opening, waits=WAITS):
+            return ""
+    except NotStarted as no:
+        return no.why.reason
+
+
+async def test_a_server_that_fails_is_tried_again_at_once_the_first_time_and_then_at_growing_pauses() -> None:
+    sessions, servers, loop = Sessions(), Servers(), asyncio.get_running_loop()
+    assert [await tried(sessions, "a", closed) for _ in range(3)] == [
+        "the connection broke off",
+        "the connection broke off",
+        "the connection broke off (it is tried again in a moment)",
+    ]
+    assert await tried(sessions, "b", closed) == "the connection broke off"
+    await passing(REST_S * 2.1)
+    began, pauses = loop.time(), []
+    while len(pauses) < 12:
+        if "in a moment" not in await tried(sessions, "a", closed):
+            pauses.append(round(loop.time() - began, 1))
+            began = loop.time()
+        await passing(0.1)
+    assert pauses == sorted(pauses)
+    assert pauses[-1] == pytest.approx(REST_MAX_S, abs=0.2)
+    await passing(REST_MAX_S)
+    assert await tried(sessions, "a", servers.opening) == ""
+    await sessions.close()
+
+
+def test_only_so_many_failures_are_remembered() -> None:
+    async def fail() -> None:
+        rests = Rests()
+        for number in range(RESTS_MAX + 10):
+            rests.failed(number, NoAnswer("no"))
+            rests.failed(number, NoAnswer("no"))
+        rests.check(0)
+        with pytest.raises(NotStarted):
+            rests.check(RESTS_MAX)
+        rests.answered(RESTS_MAX)
+        rests.check(RESTS_MAX)
+
+    asyncio.run(fail())
