@@ -56,7 +56,7 @@ ROOMS = layering.Rooms(
             "assemble": {"*"},
             "driving": {"core", "settings", "runtime", "loop", "engines"},
             "adapters": {"core", "ports", "settings", "store", "runners", "finders", "system"},
-            "declarations": {"core", "runtime", "models"},
+            "declarations": {"core", "runtime", "models", "settings"},
             "upstream": {"core", "declare", "runners"},
             "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble", "proving"},
             "proving": {"core"},

@@ -139,9 +139,8 @@ class Gate(Walk):
         sight = Sight(self._looker, views=views, records=records)
         self.approvals = ApprovalDesk(self, world, records=records, sight=sight)
         self.health = health
-        home = settings.tenant
-        self.catalogue = Offered(world, views=views, records=records, home=home, health=health, finding=finding)
-        self.examples = LibraryDesk(world, views=views, records=records, home=home)
+        self.catalogue = Offered(world, settings, views=views, records=records, health=health, finding=finding)
+        self.examples = LibraryDesk(world, views=views, records=records, home=settings.tenant)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
         self.recovery = RecoveryDesk(self, world, records, views=views, settings=settings)

@@ -10,21 +10,29 @@ from interlock.core.choice import Choice, Found
 from interlock.core.errors import SettingsInvalid
 from interlock.core.model_text import model_text
 from interlock.models.dialects import Declarations, Dialect, declare
-from interlock.runtime.catalogue import Registry
 from interlock.runtime.finding import Finding
 from interlock.runtime.health import Health
+from interlock.runtime.moves import Moving
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
+from interlock.settings import Settings
 
 
-class Offered(Registry):
+class Offered(Moving):
     """What is published, how it is told to models, and how they find it."""
 
     def __init__(
-        self, world: World, *, views: Views, records: Records, home: str, health: Health, finding: Finding
+        self,
+        world: World,
+        settings: Settings,
+        *,
+        views: Views,
+        records: Records,
+        health: Health,
+        finding: Finding,
     ) -> None:
-        super().__init__(world, views=views, records=records, home=home, health=health)
+        super().__init__(world, settings, views=views, records=records, health=health)
         self._finding = finding
 
     async def search(self, query: str, caller: Caller, *, limit: int = 10) -> tuple[Found, ...]:

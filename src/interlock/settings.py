@@ -25,6 +25,18 @@ class Publish(StrEnum):
     NOTHING = "nothing"
 
 
+class Gates(StrEnum):
+    """Whether moves of versions are held to their gates (`core.lifecycle`).
+
+    OPEN: a version is available once it is published, which is the act of the operator who opens the gate with it; how
+    each need stood is written into the evidence of later moves and asked for nowhere. GATED: it begins as a candidate,
+    and each move needs what its gate asks for, or a waiver by name.
+    """
+
+    OPEN = "open"
+    GATED = "gated"
+
+
 class Drives(StrEnum):
     """Which runs of models a gate drives. DUE: all that are due, whoever began them. NAMED: those that it began, or was
     asked to go on with. NONE: it only reads them and tells them what people say; others do what comes of it.
@@ -71,6 +83,7 @@ class Settings:
       beside them.
     - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
       Only its operators act on what is shared by all tenants.
+    - `lifecycle`: whether moves of versions are held to their gates.
     - `publish`: what opening does with tools that the store does not have as they are here.
     """
 
@@ -93,6 +106,7 @@ class Settings:
     finding_owner: str = ""
     tools_max: int = TOOLS_MAX
     tenant: str = "default"
+    lifecycle: Gates = Gates.OPEN
     publish: Publish = Publish.ALL
 
     def __post_init__(self) -> None:
@@ -105,6 +119,9 @@ class Settings:
         if self.publish not in frozenset(Publish):
             raise SettingsInvalid(f"settings: publish must be {', '.join(Publish)}, not {self.publish!r}")
         object.__setattr__(self, "publish", Publish(self.publish))
+        if self.lifecycle not in frozenset(Gates):
+            raise SettingsInvalid(f"settings: lifecycle must be {', '.join(Gates)}, not {self.lifecycle!r}")
+        object.__setattr__(self, "lifecycle", Gates(self.lifecycle))
         if self.drives not in frozenset(Drives):
             raise SettingsInvalid(f"settings: drives must be {', '.join(Drives)}, not {self.drives!r}")
         object.__setattr__(self, "drives", Drives.NONE if self.publish is Publish.NOTHING else Drives(self.drives))

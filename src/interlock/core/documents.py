@@ -23,9 +23,11 @@ class DocumentKind(StrEnum):
     PROBE = "probe"
     READINESS = "readiness"
     CHOICES = "choices"
+    STOP = "stop"
+    SIGN_OFF = "sign_off"
 
 
-DECIDING: Final = frozenset({DocumentKind.AGENT, DocumentKind.ROLLOUT})
+DECIDING: Final = frozenset({DocumentKind.AGENT, DocumentKind.ROLLOUT, DocumentKind.STOP})
 """Kinds that decisions read: a change of one raises the epoch, which every claim guards."""
 
 TEXT_CHARS_MAX: Final = 512

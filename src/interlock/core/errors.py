@@ -5,6 +5,7 @@
     │   └── KeyInvalid         the key of a store is missing, broken or another
     ├── SpecInvalid            a tool that cannot be registered
     │   ├── SchemaInvalid      its JSON Schema is unusable, unbounded or reaches outside itself
+    │   ├── MoveRefused        a move of its lifecycle whose gate lacks something, or that says too little
     │   └── VersionExists      its (name, version) is published already with another digest
     ├── ToolUnknown            a lookup by name or version that finds nothing
     ├── ActRefused             an act of control by somebody who may not do it
@@ -49,6 +50,10 @@ class SchemaInvalid(SpecInvalid):
 
 class VersionExists(SpecInvalid):
     """A (name, version) is published already; published versions never change."""
+
+
+class MoveRefused(SpecInvalid):
+    """A move of a version whose gate lacks something, or that does not say what it has to say."""
 
 
 class ToolUnknown(InterlockError):

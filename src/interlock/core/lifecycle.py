@@ -8,7 +8,7 @@ The tables in the documentation are drawn from these (`interlock.core.lifecycle_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
@@ -140,6 +140,17 @@ def precedence(state: Lifecycle) -> int:
     if ALLOWED[state][Use.NAME].code is None:
         return 3
     return 2 if state in OPEN else 1 if state is Lifecycle.RETIRED else 0
+
+
+def first_state(others: Collection[Lifecycle], *, gated: bool) -> Lifecycle:
+    """Where a new version begins, beside the others of its name: a frozen name stays frozen.
+
+    It is frozen where some of its versions are and none is open. `gated`: nothing opens without passing a gate.
+    """
+    if gated:
+        return Lifecycle.CANDIDATE
+    is_frozen = Lifecycle.FROZEN in others and OPEN.isdisjoint(others)
+    return Lifecycle.FROZEN if is_frozen else Lifecycle.AVAILABLE
 
 
 class Need(StrEnum):

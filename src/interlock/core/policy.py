@@ -136,6 +136,11 @@ class PolicySet:
             if (before := self.digest(spec, tenant)) != (after := other.digest(spec, tenant))
         )
 
+    def naming(self, tool: str) -> tuple[str, ...]:
+        """The policies of all tenants that name a tool, by their ids; what reaches it by a group does not."""
+        all_ = (policy for rules in self._rules.values() for policy in rules.policies)
+        return tuple(sorted({each.id for each in all_ if tool in (each.actions or ())}))
+
     def digest(self, spec: ToolSpec, tenant: str) -> str:
         """The digest that the slice has, at less than the cost of a slice."""
         return digest_of(self._of(tenant).matching(spec))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from typing import Final
 
 from interlock.core.canonical import Json, canonical, decode
@@ -77,6 +77,17 @@ def written(retirement: Retirement) -> str:
 def day(at_us: int) -> str:
     """The day in UTC, as `2026-11-30`."""
     return datetime.fromtimestamp(at_us // 1_000_000, UTC).date().isoformat()
+
+
+def at_time(at_us: int) -> str:
+    """The second in UTC, as `2026-11-30T12:00:00Z`."""
+    return datetime.fromtimestamp(at_us // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def day_us(day: str) -> int:
+    """The microsecond at which a day (`2026-11-30`) begins in UTC. Raises `ValueError`."""
+    began = datetime.combine(date.fromisoformat(day), time(), UTC)
+    return int(began.timestamp()) * 1_000_000
 
 
 def notice(spec: ToolSpec, retirement: Retirement) -> str:

@@ -1,10 +1,10 @@
-"""The catalogue as its operators use it: publish, find, list, freeze, retire; each act is on record."""
+"""The catalogue as its operators use it: publish, find, list, compare; what is published is on record."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import nullcontext, suppress
-from dataclasses import replace
+from functools import partial
 
 from interlock.core.call import Caller, Principal
 from interlock.core.canonical import canonical, decode
@@ -15,7 +15,7 @@ from interlock.core.compensation import wrong_with
 from interlock.core.decision import Deny
 from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import EventKind
-from interlock.core.lifecycle import CLOSED, MOVES, Lifecycle
+from interlock.core.lifecycle import Lifecycle, first_state
 from interlock.core.policy import PolicySource
 from interlock.core.review import Review
 from interlock.core.review_rules import DEFAULTS, ReviewRules
@@ -25,11 +25,15 @@ from interlock.core.tool_compile import compile_tool
 from interlock.core.typed import from_json
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
+from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.health import Health
+from interlock.runtime.packs import published
 from interlock.runtime.records import Records
+from interlock.runtime.references import Referrers
 from interlock.runtime.review import ReviewDesk
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
+from interlock.settings import Gates, Settings
 
 
 class Registry:
@@ -38,10 +42,12 @@ class Registry:
     Shared tools, and those of other tenants, take an operator of the installation's own tenant, `home`.
     """
 
-    def __init__(self, world: World, *, views: Views, records: Records, home: str, health: Health) -> None:
+    def __init__(self, world: World, settings: Settings, *, views: Views, records: Records, health: Health) -> None:
+        self._gated = settings.lifecycle is Gates.GATED
+        self._referrers = Referrers(world, views=views)
         self._world = world
         self._health = health
-        self._home = home
+        self._home = settings.tenant
         self._views = views
         self._records = records
         self._reviews = ReviewDesk(world, records)
@@ -52,6 +58,8 @@ class Registry:
         """Publish versions as one change; those published already are left as they are.
 
         `under` are policies that the caller saves next: the new versions have to fit them, not those that they replace.
+        A new version is available at once, a candidate where moves are held to their gates, and frozen while its name
+        is: where versions of it are frozen and none is open.
 
         Raises `ActRefused`, `VersionExists` where a published version would change, `SpecInvalid` where a name is taken
         by another source or by a shared tool, or a version breaks what its number promises to keep, `PolicyInvalid`
@@ -59,22 +67,36 @@ class Registry:
         """
         wanted = tuple(specs)
         only_operators(by, "Publishing tools", tenants={spec.tenant for spec in wanted}, home=self._home)
-        _, versions = await self._world.catalogue.versions()
+        new = await carry_out(self._world, partial(self._publication, wanted, by=by, under=under or ()))
+        with suppress(PolicyInvalid) if under is not None else nullcontext():
+            await self._views.refresh()
+        return new
+
+    async def _publication(
+        self,
+        wanted: tuple[ToolSpec, ...],
+        versions: tuple[Registered, ...],
+        *,
+        by: Principal,
+        under: tuple[PolicySource, ...],
+    ) -> Planned[tuple[ToolSpec, ...]]:
+        """What publishing these comes to, on the versions that there are."""
         new = [spec for spec in wanted if _is_new(spec, versions)]
         _refuse_clashes(wanted, versions)
         _refuse_what_nothing_undoes(new, wanted, versions=versions)
         _refuse_broken_promises(new, versions)
-        found = tuple(_registered(compile_tool(spec)) for spec in new)
+        states = [first_state(_states(spec, versions), gated=self._gated) for spec in new]
+        found = tuple(_registered(compile_tool(spec, state=state)) for spec, state in zip(new, states, strict=True))
         self._views.add(wanted)
-        if found:
-            sources = await self._views.sources(under or ())
-            self._views.compile(sources, catalogue=await self._views.catalogue(found))
-            record = {"subject": new[0].name, **signed_by(by), "tools": [_named(each) for each in found]}
-            event = self._records.act(EventKind.TOOL_REGISTERED, by.tenant, record)
-            await self._world.catalogue.publish(found, event)
-        with suppress(PolicyInvalid) if under is not None else nullcontext():
-            await self._views.refresh()
-        return tuple(new)
+        if not found:
+            return Planned(())
+        sources = await self._views.sources(under)
+        self._views.compile(sources, catalogue=await self._views.catalogue(found))
+        record = {"subject": new[0].name, **signed_by(by), "tools": [_named(each) for each in found]}
+        event = self._records.act(EventKind.TOOL_REGISTERED, by.tenant, record)
+        now_us = self._world.clock.now_us()
+        documents = tuple(published(each, by=by, at_us=now_us) for each in found) if self._gated else ()
+        return Planned(tuple(new), found, documents, event)
 
     async def know(self, specs: Iterable[ToolSpec]) -> None:
         """Bring code into view without publishing any: what is published as it is here can be called."""
@@ -130,36 +152,6 @@ class Registry:
         working = [spec for spec in specs if not self._health.withheld(spec)]
         return tuple(tools[spec.name] for spec in offered(specs, working=working))
 
-    async def move(
-        self, name: str, state: Lifecycle, *, version: str | None = None, by: Principal, reason: str
-    ) -> tuple[Registered, ...]:
-        """Freeze, release, restrict, quarantine or retire a version, as one change that takes hold at once.
-
-        Without a version it closes every version that may go there; it opens those that stand where the newest that
-        may go there stands, so that releasing what was frozen opens nothing that is quarantined.
-
-        Raises `ActRefused`, `ToolUnknown`, or `SpecInvalid` where none may go there from where it stands.
-        """
-        found = [each for each in await self.list_versions(name, tenant=by.tenant) if version in (None, each.version)]
-        only_operators(by, "Moving a tool", tenants={each.tenant for each in found}, home=self._home)
-        if not found:
-            raise ToolUnknown(f"there is no tool named {name!r}")
-        going = _going(found, state)
-        if not going:
-            held = found[-1]
-            raise SpecInvalid(f"{name} {held.version} is {held.state.value} and cannot become {state.value}")
-        record = {
-            "subject": name,
-            **signed_by(by),
-            "versions": [{"tenant": each.tenant, "version": each.version, "from": each.state.value} for each in going],
-            "to": state.value,
-            "reason": reason,
-        }
-        moved = tuple(replace(each, state=state) for each in going)
-        await self._world.catalogue.publish(moved, self._records.act(EventKind.TOOL_MOVED, by.tenant, record))
-        await self._views.refresh()
-        return moved
-
     async def review(
         self,
         *,
@@ -178,10 +170,8 @@ class Registry:
         return {(each.tenant, each.source, each.name, each.version): each.digest for each in versions}
 
 
-def _going(found: Iterable[Registered], state: Lifecycle) -> tuple[Registered, ...]:
-    """Which of these versions move there, oldest first."""
-    able = tuple(each for each in found if state in MOVES[each.state])
-    return able if state in CLOSED else tuple(each for each in able if each.state is able[-1].state)
+def _states(spec: ToolSpec, versions: Iterable[Registered]) -> frozenset[Lifecycle]:
+    return frozenset(each.state for each in versions if (each.tenant, each.name) == (spec.tenant, spec.name))
 
 
 def _is_new(spec: ToolSpec, versions: Iterable[Registered]) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
-from interlock.core.approval import Approval, ApprovalEvent, ApprovalState, next_state
+from interlock.core.approval import Approval
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import sha256_hex
 from interlock.core.decision import Deny, propose, request_of
@@ -13,15 +12,13 @@ from interlock.core.frozen import frozen
 from interlock.core.journal import EventKind
 from interlock.core.policy import Explanation, Impact, PolicySource
 from interlock.core.tool import SHARED
-from interlock.ports import ApprovalChange, Registered
-from interlock.runtime.acts import about, only_operators, signed_by
+from interlock.ports import Registered
+from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.look import Asked, Looker
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
+from interlock.runtime.voids import LIVE, void
 from interlock.runtime.world import World
-
-LIVE = (ApprovalState.PENDING, ApprovalState.GRANTED)
-"""Approvals that can still let something run."""
 
 
 @frozen
@@ -86,7 +83,7 @@ class PolicyDesk:
         await self._world.catalogue.save_policies(wanted, event)
         await self._views.refresh()
         for approval in await self._waiting(None, change.tools):
-            await self._void(approval, by)
+            await void(self._world, self._records, approval, by=by, note="policies changed")
         return change
 
     async def _waiting(self, tenant: str | None, tools: Iterable[Impact]) -> tuple[Approval, ...]:
@@ -96,18 +93,6 @@ class PolicyDesk:
         return tuple(
             each for each in found if touched & {(each.tenant, each.binding.tool), (SHARED, each.binding.tool)}
         )
-
-    async def _void(self, approval: Approval, by: Principal) -> None:
-        """Offer it to nobody any more, on record, unless it has come to its end meanwhile."""
-        found: Approval | None = approval
-        while found is not None and (state := next_state(found.state, ApprovalEvent.VOID)) is not None:
-            record = {**about(found), **signed_by(by), "note": "policies changed"}
-            event = self._records.act(EventKind.APPROVAL_VOID, found.tenant, {**record, "state": state.value})
-            change = ApprovalChange(found, replace(found, state=state), event)
-            if await self._world.approvals.change(change) is not None:
-                return
-            stored = await self._world.approvals.approval(found.tenant, found.id)
-            found = None if stored is None else stored[0]
 
     async def explain(self, call: ToolCall, caller: Caller) -> Explanation | Deny:
         """How policy would decide this call now, and what each policy had to say; nothing runs, nothing is counted."""

@@ -1,0 +1,338 @@
+"""Moves versions between the states of their lifecycle: each through its gate, with its evidence, as one change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+from interlock.core.call import Principal, PrincipalKind
+from interlock.core.canonical import Json as Value
+from interlock.core.canonical import canonical, decode
+from interlock.core.documents import Document, DocumentKind
+from interlock.core.errors import ActRefused, MoveRefused, SpecInvalid, StoreError, ToolUnknown
+from interlock.core.evidence_pack import Evidence, Pack
+from interlock.core.journal import EventKind
+from interlock.core.lifecycle import CLOSED, MOVES, OPEN, Lifecycle
+from interlock.core.move_gates import Case, Grounds, Weighed, excused, refuse_lacking, refuse_wordless, weigh
+from interlock.core.readiness import Readiness, readiness_from_json
+from interlock.core.references import References
+from interlock.core.retirement import Retirement, read, written
+from interlock.core.stored import caller_of
+from interlock.core.tool import SHARED, ToolSpec, spec_to_json
+from interlock.core.tool import Document as Json
+from interlock.core.typed import from_json
+from interlock.ports import Registered
+from interlock.runtime.acts import AUDITORS, OPERATORS, only_operators, signed_by
+from interlock.runtime.catalogue import Registry
+from interlock.runtime.changes import Planned, carry_out
+from interlock.runtime.packs import added, name_of, pack_of, packs_in, stood, submitter_of
+from interlock.runtime.voids import void
+
+REVIEWERS = OPERATORS | {"reviewer"}
+"""Groups whose members may sign for a version that they have looked at."""
+
+Going = Callable[[tuple[tuple[Registered, tuple[Pack, ...]], ...]], tuple[tuple[Registered, Lifecycle], ...]]
+"""Which of the versions that are there, each with its packs, go where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A move that somebody asks for: of one version or, without one, of those of the name that can go there."""
+
+    name: str
+    version: str | None
+    by: Principal
+    grounds: Grounds
+    drains_until_us: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One version on its way."""
+
+    held: Registered
+    moved: Registered
+    pack: Pack
+    document: Document
+
+
+class Moving(Registry):
+    """What people do with versions that are published. Every move is on record with its evidence."""
+
+    async def move(
+        self, name: str, state: Lifecycle, *, version: str | None = None, by: Principal, reason: str | Grounds
+    ) -> tuple[Registered, ...]:
+        """Freeze, release, restrict, quarantine or retire a version, as one change that takes hold at once.
+
+        Without a version it closes every version that may go there; it opens those that stand where the newest that
+        may go there stands, so that releasing what was frozen opens nothing that is quarantined.
+
+        Raises `ActRefused`, `ToolUnknown`, `MoveRefused` where the gate of the move lacks something or no reason is
+        given, or `SpecInvalid` where none may go there from where it stands.
+        """
+        wanted = Wanted(name, version, by, _grounds(reason))
+        return await self._move(wanted, partial(_going, state=state), words=f"become {state.value}")
+
+    async def freeze(
+        self, name: str, *, version: str | None = None, by: Principal, reason: str | Grounds
+    ) -> tuple[Registered, ...]:
+        """Take no more calls, in every process from its next claim on, bound runs included, until it is released.
+
+        New versions of a name that is frozen as a whole are frozen too.
+        """
+        return await self.move(name, Lifecycle.FROZEN, version=version, by=by, reason=reason)
+
+    async def release(
+        self, name: str, *, version: str | None = None, by: Principal, reason: str | Grounds
+    ) -> tuple[Registered, ...]:
+        """Open what is frozen, each version where it stood before; nothing that is quarantined or retired opens."""
+        return await self._move(Wanted(name, version, by, _grounds(reason)), _back, words="be released: none is frozen")
+
+    async def sign_off(self, name: str, *, version: str, by: Principal, reason: str) -> Registered:
+        """Sign for one version: `by` has looked at exactly this one, and says at what. The gates of moves ask for it.
+
+        Raises `ActRefused` unless `by` is a person in the group `operator` or `reviewer`, `ToolUnknown`, `MoveRefused`.
+        """
+        refuse_wordless(Grounds(reason=reason))
+        found = await self._one(name, version, tenant=by.tenant)
+        if not by.groups & REVIEWERS or by.kind is not PrincipalKind.HUMAN or by.acts_for_another:
+            raise ActRefused(f"Signing for a version takes a person who is an operator or a reviewer; {by.id} is none.")
+        if by.tenant not in (found.tenant, self._home):
+            raise ActRefused(f"Signing for what all share takes somebody of the tenant {self._home}.")
+        kept = await self._kept(DocumentKind.SIGN_OFF, found)
+        words = self._records.redactor.text(reason)
+        at_us = self._world.clock.now_us()
+        mine: dict[str, Value] = {"by": by.id, "why": words, "at_us": at_us, "digest": found.digest}
+        signed: list[Value] = [{**each} for each in _signed_in(kept) if each.get("by") != by.id]
+        record = {"subject": name, **signed_by(by), "version": version, "spec": found.digest, "reason": words}
+        event = self._records.act(EventKind.TOOL_SIGNED_OFF, by.tenant, record)
+        changed = kept.changed(canonical({"signed": [*signed, mine]}))
+        await self._world.documents.save_documents((changed,), event)
+        return found
+
+    async def evidence(self, name: str, *, version: str, by: Principal) -> Evidence:
+        """All that is kept of a version's moves. Raises `ActRefused` unless `by` may read the log, `ToolUnknown`."""
+        found = await self._one(name, version, tenant=by.tenant)
+        if not by.groups & AUDITORS or by.tenant not in (found.tenant, self._home):
+            raise ActRefused(f"Reading the evidence of {name} takes an auditor or operator; {by.id} is none.")
+        packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
+        contract = Json.of(decode(found.spec))
+        return Evidence(name=name, version=version, digest=found.digest, contract=contract, packs=packs)
+
+    async def readies(
+        self, name: str, state: Lifecycle, *, version: str, by: Principal, reason: str | Grounds = "asked only"
+    ) -> tuple[Weighed, ...]:
+        """How the gate of such a move would stand if it were made now; nothing is moved. Raises as `move` does."""
+        found = await self._one(name, version, tenant=by.tenant)
+        if state not in MOVES[found.state]:
+            raise SpecInvalid(f"{name} {version} is {found.state.value} and cannot become {state.value}")
+        _, versions = await self._world.catalogue.versions()
+        packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
+        wanted = Wanted(name, version, by, _grounds(reason))
+        case = await self._case(found, wanted, state, packs=packs, versions=versions)
+        return weigh(MOVES[found.state][state], case)
+
+    async def _move(self, wanted: Wanted, going: Going, *, words: str) -> tuple[Registered, ...]:
+        refuse_wordless(wanted.grounds)
+        wanted = replace(wanted, grounds=self._redacted(wanted.grounds))
+        moved = await carry_out(self._world, partial(self._planned, wanted, going=going, words=words))
+        await self._views.refresh()
+        for each in moved:
+            if each.state is Lifecycle.RETIRED:
+                await self._void_all(each, wanted)
+        return moved
+
+    async def _void_all(self, gone: Registered, wanted: Wanted) -> None:
+        """No question waits for what may not run any more, but those of runs that may go on until their date."""
+        for approval in await self._referrers.waiting(gone):
+            found = await self._world.approvals.approval(approval.tenant, approval.id)
+            is_bound = found is not None and caller_of(found[1].sealed).pin is not None and approval.run is not None
+            if not (is_bound and wanted.drains_until_us):
+                await void(self._world, self._records, approval, by=wanted.by, note=f"retired: {wanted.grounds.reason}")
+
+    async def _planned(
+        self, wanted: Wanted, versions: tuple[Registered, ...], *, going: Going, words: str
+    ) -> Planned[tuple[Registered, ...]]:
+        found = tuple(
+            each
+            for each in versions
+            if each.name == wanted.name
+            and each.tenant in (wanted.by.tenant, SHARED)
+            and wanted.version in (None, each.version)
+        )
+        only_operators(wanted.by, "Moving a tool", tenants={each.tenant for each in found}, home=self._home)
+        if not found:
+            raise ToolUnknown(f"there is no tool named {wanted.name!r}")
+        kept = {each: await self._kept(DocumentKind.EVIDENCE, each) for each in found}
+        steps = going(tuple((each, packs_in(document)) for each, document in kept.items()))
+        if not steps:
+            raise SpecInvalid(f"{wanted.name} {found[-1].version} is {found[-1].state.value} and cannot {words}")
+        done = [await self._step(held, to, wanted, kept=kept[held], versions=versions) for held, to in steps]
+        return Planned(
+            tuple(each.moved for each in done),
+            tuple(each.moved for each in done),
+            tuple(each.document for each in done),
+            self._records.act(EventKind.TOOL_MOVED, wanted.by.tenant, _record(wanted, done), kept=_packs(done)),
+        )
+
+    async def _step(
+        self, held: Registered, to: Lifecycle, wanted: Wanted, *, kept: Document, versions: tuple[Registered, ...]
+    ) -> _Step:
+        """One version through its gate, with its pack."""
+        packs = packs_in(kept)
+        case = await self._case(held, wanted, to, packs=packs, versions=versions)
+        weighed = weigh(MOVES[held.state][to], case)
+        if self._gated:
+            refuse_lacking(weighed, what=f"{held.name} {held.version} cannot become {to.value}: it")
+        # What closes must not wait until all runs have been looked at.
+        at_once = to in (Lifecycle.FROZEN, Lifecycle.QUARANTINED)
+        rests = await self._referrers.of(held, versions, at_once=at_once)
+        moved = _moved(held, to, wanted, case=case)
+        if to is Lifecycle.RETIRED:
+            _refuse_replacing(held, rests)
+        pack = replace(
+            pack_of(held, to=to, by=wanted.by, at_us=case.now_us, grounds=wanted.grounds),
+            started=held.state,
+            held_to=self._gated,
+            gate=weighed if self._gated else excused(weighed),
+            impact=Json.of(rests.told),
+            readiness=Json.of({} if case.readiness is None else spec_to_json(case.readiness)),
+            retirement=Json.of(decode(moved.retirement.encode()) if moved.retirement else {}),
+        )
+        return _Step(held, moved, pack, added(kept, pack))
+
+    async def _case(
+        self,
+        held: Registered,
+        wanted: Wanted,
+        to: Lifecycle,
+        *,
+        packs: tuple[Pack, ...],
+        versions: tuple[Registered, ...],
+    ) -> Case:
+        signed = _signed_in(await self._kept(DocumentKind.SIGN_OFF, held))
+        beside = [each for each in versions if _place(each) == _place(held) and each.digest != held.digest]
+        back = next((each.version for each in reversed(beside) if each.state in OPEN), "")
+        return Case(
+            spec=from_json(ToolSpec, decode(held.spec)),
+            digest=held.digest,
+            grounds=wanted.grounds,
+            by=wanted.by.id,
+            now_us=self._world.clock.now_us(),
+            to=to,
+            was=stood(packs, now=held.state),
+            submitter=submitter_of(packs),
+            reviewers=tuple(str(each["by"]) for each in signed if each.get("digest") == held.digest),
+            readiness=await self._readiness(held.digest),
+            rollback=f"version {back}" if back else "",
+            retirement=read(held.retirement),
+        )
+
+    async def _readiness(self, digest: str) -> Readiness | None:
+        """What the examples of this version say, where they have run."""
+        found = await self._world.documents.document(DocumentKind.READINESS, tenant=self._home, name=digest)
+        if found is None or found.is_removed:
+            return None
+        try:
+            return readiness_from_json(decode(found.body))
+        except ValueError as broken:
+            raise StoreError(f"what is known of the version {digest} cannot be read") from broken
+
+    async def _kept(self, kind: DocumentKind, found: Registered) -> Document:
+        """The document of this kind about a version; an empty one where there is none yet."""
+        name = name_of(found)
+        kept = await self._world.documents.document(kind, tenant=found.tenant, name=name)
+        return Document(found.tenant, kind, name, 0, b"") if kept is None else kept
+
+    async def _one(self, name: str, version: str, *, tenant: str) -> Registered:
+        found = [each for each in await self.list_versions(name, tenant=tenant) if each.version == version]
+        if not found:
+            raise ToolUnknown(f"there is no version {version!r} of a tool named {name!r}")
+        return found[0]
+
+    def _redacted(self, grounds: Grounds) -> Grounds:
+        """What people say goes where the log goes: without secrets."""
+        text = self._records.redactor.text
+        return Grounds(
+            reason=text(grounds.reason),
+            samples=tuple(map(text, grounds.samples)),
+            disposition=text(grounds.disposition),
+            rollback=text(grounds.rollback),
+            review_on=grounds.review_on,
+            expand_when=tuple(map(text, grounds.expand_when)),
+            withdraw_when=tuple(map(text, grounds.withdraw_when)),
+            waive={need: text(why) for need, why in grounds.waive.items()},
+        )
+
+
+def _grounds(reason: str | Grounds) -> Grounds:
+    return reason if isinstance(reason, Grounds) else Grounds(reason=reason)
+
+
+def _going(
+    found: tuple[tuple[Registered, tuple[Pack, ...]], ...], *, state: Lifecycle
+) -> tuple[tuple[Registered, Lifecycle], ...]:
+    """Which of these versions move there, oldest first."""
+    able = [each for each, _ in found if state in MOVES[each.state]]
+    if state not in CLOSED:
+        able = [each for each in able if each.state is able[-1].state]
+    return tuple((each, state) for each in able)
+
+
+def _back(found: tuple[tuple[Registered, tuple[Pack, ...]], ...]) -> tuple[tuple[Registered, Lifecycle], ...]:
+    """Where frozen versions stood before. What was published while its name was frozen never stood anywhere."""
+    frozen = [(each, stood(packs, now=each.state)) for each, packs in found if each.state is Lifecycle.FROZEN]
+    return tuple((each, Lifecycle.AVAILABLE if was not in OPEN else was) for each, was in frozen)
+
+
+def _moved(held: Registered, to: Lifecycle, wanted: Wanted, *, case: Case) -> Registered:
+    if to is not Lifecycle.RETIRED:
+        return replace(held, state=to)
+    now_us, why = case.now_us, wanted.grounds.reason
+    going = case.retirement or Retirement(now_us, now_us, by=wanted.by.id, reason=why)
+    gone = replace(going, retired_us=now_us, drains_until_us=wanted.drains_until_us)
+    return replace(held, state=to, retirement=written(gone))
+
+
+def _refuse_replacing(held: Registered, rests: References) -> None:
+    if rests.replaces:
+        raise MoveRefused(
+            f"{held.name} {held.version} takes the place of {', '.join(rests.replaces)}: give those another first, so"
+            " that no caller is sent from one retired tool to the next"
+        )
+
+
+def _record(wanted: Wanted, done: list[_Step]) -> dict[str, object]:
+    targets = sorted({each.moved.state.value for each in done})
+    waived = {each.need.value: each.says for step in done for each in step.pack.gate if each.by}
+    return {
+        "subject": wanted.name,
+        **signed_by(wanted.by),
+        "versions": [
+            {"tenant": each.held.tenant, "version": each.held.version, "from": each.held.state.value} for each in done
+        ],
+        "to": ", ".join(targets),
+        "reason": wanted.grounds.reason,
+        **({"waived": waived} if waived else {}),
+    }
+
+
+def _packs(done: list[_Step]) -> bytes:
+    return canonical([spec_to_json(each.pack) for each in done])
+
+
+def _place(found: Registered) -> tuple[str, str]:
+    return found.tenant, found.name
+
+
+def _signed_in(document: Document) -> list[dict[str, Value]]:
+    """Who has signed for a version, as it is kept. Raises `StoreError` where that cannot be read."""
+    if document.is_removed:
+        return []
+    try:
+        read_ = decode(document.body)
+    except ValueError as broken:
+        raise StoreError(f"the signatures {document.name} cannot be read") from broken
+    signed = read_.get("signed") if isinstance(read_, dict) else None
+    return [{**each} for each in signed if isinstance(each, dict)] if isinstance(signed, list) else []

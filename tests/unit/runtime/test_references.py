@@ -1,0 +1,66 @@
+"""What rests on a version is found wherever it is kept, of all tenants where all share the version."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from interlock import Gate, PolicySource
+from interlock.core.canonical import canonical
+from interlock.core.documents import Document, DocumentKind
+from interlock.core.journal import EventKind
+from interlock.core.references import References
+from tests.gates import ALICE, ASKS, Shelf, asked, opened, save
+
+pytestmark = pytest.mark.requirement("REG-7")
+
+POLICIES = (
+    PolicySource("test", ASKS),
+    PolicySource("own", '@id("mine") forbid (principal, action == Action::"save", resource);', tenant="globex"),
+)
+
+
+async def saved(gate: Gate, kind: DocumentKind, name: str, body: Any, *, tenant: str = "acme") -> None:
+    document = Document(tenant, kind, name, 1, canonical(body))
+    event = gate._records.act(EventKind.DOCUMENT_SAVED, tenant, {"subject": name})
+    await gate._world.documents.save_documents((document,), event)
+
+
+async def rests(gate: Gate, name: str = "save") -> References:
+    _, versions = await gate._world.catalogue.versions()
+    (found,) = [each for each in versions if each.name == name]
+    return await gate.catalogue._referrers.of(found, versions)
+
+
+async def test_agents_examples_policies_and_questions_that_name_a_version_are_found(gate_path: str) -> None:
+    async with opened(gate_path, Shelf().tools, POLICIES) as gate:
+        held = {"tool": "save", "version": "1", "canary": {"version": "2"}}
+        await saved(gate, DocumentKind.AGENT, "clerk", {"tools": [held, {"tool": "search", "version": "1"}]})
+        await saved(gate, DocumentKind.AGENT, "bot", {"tools": [{"tool": "save"}]}, tenant="globex")
+        await saved(gate, DocumentKind.AGENT, "other", {"tools": [{"tool": "save", "version": "9"}]})
+        await saved(gate, DocumentKind.EXAMPLE, "save\x1ftypical", {})
+        await saved(gate, DocumentKind.EXAMPLE, "save\x1f\x1f7", {})
+        await saved(gate, DocumentKind.EXAMPLE, "saver\x1ftypical", {})
+        waits = await asked(gate)
+        found = await rests(gate)
+        assert found.agents == ("acme/clerk: held", "globex/bot: follows the default")
+        assert (found.examples, found.cases) == (("save\x1ftypical",), ("save: 7",))
+        assert found.policies == ("globex:own/mine",)
+        assert found.approvals == (f"acme/{waits}",)
+        other = await rests(gate, "search")
+        assert (other.agents, other.approvals, other.policies) == (("acme/clerk: held",), (), ())
+
+
+async def test_questions_of_other_tenants_rest_on_what_all_share(gate_path: str) -> None:
+    async with opened(gate_path, Shelf().tools, ASKS) as gate:
+        waits = await asked(gate, save(), by=replace(ALICE, tenant="globex"))
+        assert (await rests(gate)).approvals == (f"globex/{waits}",)
+
+
+async def test_an_agent_that_cannot_be_read_is_passed_over(gate_path: str) -> None:
+    async with opened(gate_path, Shelf().tools) as gate:
+        document = Document("acme", DocumentKind.AGENT, "broken", 1, b"{")
+        event = gate._records.act(EventKind.DOCUMENT_SAVED, "acme", {"subject": "broken"})
+        await gate._world.documents.save_documents((document,), event)
+        await saved(gate, DocumentKind.AGENT, "odd", {"tools": [1, {"tool": 2}]})
+        assert (await rests(gate)).agents == ()
