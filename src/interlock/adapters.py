@@ -13,15 +13,16 @@ from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.python import PythonRunner
 from interlock.runners.spool import Spools
 from interlock.runners.threads import Threads
-from interlock.settings import Settings
+from interlock.settings import FindsBy, Settings
 from interlock.store.address import is_postgres
 from interlock.store.memory import MemoryStore
 from interlock.store.seal import Seal
-from interlock.system import SystemEntropy
+from interlock.system import SystemEntropy, cache_folder
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+    from interlock.finders.full_text import FullText
     from interlock.runners.by_kind import CodeRunner
     from interlock.runners.egress import Resolver
     from interlock.runners.sandbox import SandboxRunner
@@ -101,7 +102,20 @@ def ranker_for(settings: Settings, given: Ranker | None) -> Ranker:
         return given
     from interlock.finders.full_text import FullText
 
-    return FullText()
+    return FullText() if settings.finds_by is FindsBy.WORDS else _by_meaning(FullText())
+
+
+def _by_meaning(words: FullText) -> Ranker:
+    try:
+        from interlock.finders.meaning import TEXT_VERSION, WordsAndMeaning
+        from interlock.finders.minilm import MiniLm
+    except ModuleNotFoundError as missing:
+        raise SettingsInvalid("finding tools by meaning needs an extra: pip install 'interlock[semantic]'") from missing
+    from interlock.finders.vector_file import VectorFile
+
+    model = MiniLm()
+    file = cache_folder() / f"{model.name}-{TEXT_VERSION}.db"
+    return WordsAndMeaning(words, model, file=VectorFile(file, size_bytes=4 * model.size))
 
 
 async def sandbox_missing() -> str:

@@ -47,6 +47,13 @@ class Drives(StrEnum):
     NONE = "none"
 
 
+class FindsBy(StrEnum):
+    """What tools are found by. MEANING adds a small model to the words: `pip install 'interlock[semantic]'`."""
+
+    WORDS = "words"
+    MEANING = "meaning"
+
+
 TOOLS_MAX: Final = 40
 """How many tools a run offers at once, where nothing else is said."""
 
@@ -81,6 +88,7 @@ class Settings:
       without one there is no such tool, and all tools are offered.
     - `tools_max`: how many tools a run offers from the beginning where there is `find_tools`, and how many found ones
       beside them.
+    - `finds_by`: whether tools are found by their words alone, or by what they mean too, which takes an extra.
     - `tenant`: the installation's own tenant, that of the embedded host's acts (registering tools, saving policies).
       Only its operators act on what is shared by all tenants.
     - `lifecycle`: whether moves of versions are held to their gates.
@@ -105,6 +113,7 @@ class Settings:
     hand_off_owner: str = ""
     finding_owner: str = ""
     tools_max: int = TOOLS_MAX
+    finds_by: FindsBy = FindsBy.WORDS
     tenant: str = "default"
     lifecycle: Gates = Gates.OPEN
     publish: Publish = Publish.ALL
@@ -125,6 +134,9 @@ class Settings:
         if self.drives not in frozenset(Drives):
             raise SettingsInvalid(f"settings: drives must be {', '.join(Drives)}, not {self.drives!r}")
         object.__setattr__(self, "drives", Drives.NONE if self.publish is Publish.NOTHING else Drives(self.drives))
+        if self.finds_by not in frozenset(FindsBy):
+            raise SettingsInvalid(f"settings: finds_by must be {', '.join(FindsBy)}, not {self.finds_by!r}")
+        object.__setattr__(self, "finds_by", FindsBy(self.finds_by))
         people = cast(object, self.closing_people)
         if type(people) is not int or people not in (1, 2):
             raise SettingsInvalid(f"settings: closing_people must be 1 or 2, not {self.closing_people!r}")

@@ -1,4 +1,4 @@
-"""The machine's clock and randomness, as ports."""
+"""The machine's clock and randomness, as ports; and where it keeps what can be made again."""
 
 from __future__ import annotations
 
@@ -6,8 +6,14 @@ import asyncio
 import os
 import time
 from io import BytesIO
+from pathlib import Path
 
 _POOL_BYTES = 8_192
+
+
+def cache_folder() -> Path:
+    """The folder of this user for what can be made again (`XDG_CACHE_HOME`, else `~/.cache`)."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "interlock"
 
 
 class SystemClock:

