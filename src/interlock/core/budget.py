@@ -215,10 +215,9 @@ def unpacked(number: int) -> Amounts:
 
 
 _GUARDS: Final = sum(1 << unit.shift + LANE_BITS - 1 for unit in Unit)
-"""The highest bit of each lane, set where a number of less than half a lane was not taken too much from."""
+"""The highest bit of each lane, which no amount sets: it is set where something was added that is too much."""
 
 _MOST: Final = LANE >> 1
-_UNLIMITED: Final = sum(_MOST << unit.shift for unit in Unit) + _GUARDS
 
 _COUNTED: Final = sum(LANE << unit.shift for unit in (Unit.ROUNDS, Unit.CALLS))
 _SPENT: Final = sum(LANE << unit.shift for unit in (Unit.TOKENS, Unit.COST_MICROS, Unit.WORKING_MS))
@@ -291,12 +290,12 @@ def settled(reserved: Amounts, *, spent: Amounts) -> Amounts:
 class Taken(tuple[Reservation, ...]):
     """The reservations of one call with all that adding and comparing them takes: worked out once for many calls.
 
-    A limit of each unit is one lane of a number. Taking from it what is asked leaves its guard where that fits, so one
-    subtraction compares all units of a scope.
+    What lies beyond the limit of each unit is one lane of a number. Where that and what is taken sum up to more than a
+    lane holds its guard is set, so one addition compares all units of a scope; where there is no limit nothing is.
     """
 
     scopes: tuple[ScopeKey, ...]
-    _rooms: tuple[int, ...]
+    _beyond: tuple[int, ...]
     _held: tuple[tuple[ScopeKey, int, int], ...]
     _settled: tuple[tuple[ScopeKey, int, int], ...]
 
@@ -307,31 +306,32 @@ class Taken(tuple[Reservation, ...]):
             return reservations
         taken = Taken(reservations)
         taken.scopes = tuple([scope for scope, _, _ in taken])
-        rooms, held, settled, sums = [], [], [], dict.fromkeys(taken.scopes, 0)
+        beyond, held, settled, sums = [], [], [], dict.fromkeys(taken.scopes, 0)
         for scope, amounts, limits in taken:
-            need, room = packed(amounts), _room(limits)
+            need, over = packed(amounts), _beyond(limits)
             sums[scope] += need  # one call may name a scope twice; the second has to see the first
-            rooms.append(room - need)
-            held.append((scope, sums[scope], room - sums[scope]))
+            beyond.append(over and over + need)
+            held.append((scope, sums[scope], over))
             settled.append((scope, need, need & _COUNTED))
-        taken._rooms, taken._held, taken._settled = tuple(rooms), tuple(held), tuple(settled)
+        taken._beyond, taken._held, taken._settled = tuple(beyond), tuple(held), tuple(settled)
         return taken
 
     def fit(self, usage: Iterable[Counted]) -> bool:
         """Whether none of them is `exhausted`, given the usage of each."""
-        for room, (used, held) in zip(self._rooms, usage, strict=True):
-            if room - used - held & _GUARDS != _GUARDS:
+        for beyond, (used, held) in zip(self._beyond, usage, strict=True):
+            if beyond and used + held + beyond & _GUARDS:
                 return False
         return True
 
     def held(self, usage: Mapping[ScopeKey, Counted]) -> dict[ScopeKey, Counted] | None:
         """The usage of these scopes with all of them held; None where one is `exhausted`."""
         found: dict[ScopeKey, Counted] = {}
-        for scope, need, room in self._held:
+        for scope, need, beyond in self._held:
             used, held = usage[scope]
-            if room - used - held & _GUARDS != _GUARDS:
+            held += need
+            if beyond and used + held + beyond & _GUARDS:
                 return None
-            found[scope] = (used, held + need)
+            found[scope] = (used, held)
         return found
 
     def added(self, usage: Mapping[ScopeKey, Counted]) -> dict[ScopeKey, Counted]:
@@ -350,11 +350,9 @@ class Taken(tuple[Reservation, ...]):
             usage[scope] = (used + counted + used_too, held - need)
 
 
-def _room(limits: Iterable[Limit]) -> int:
-    """The least limit of each unit in its lane, under its guard."""
-    room, least = _UNLIMITED, dict[Unit, int]()
+def _beyond(limits: Iterable[Limit]) -> int:
+    """What lies beyond the least limit of each unit, in its lane; nothing where there is no limit."""
+    least: dict[Unit, int] = {}
     for limit in limits:
         least[limit.unit] = min(least.get(limit.unit, _MOST), limit.amount)
-    for unit, amount in least.items():
-        room -= _MOST - amount << unit.shift
-    return room
+    return sum(_MOST - amount << unit.shift for unit, amount in least.items())

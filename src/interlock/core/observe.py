@@ -237,25 +237,31 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         data = _shortened(data, spec.output_bytes_max)
     partly = isinstance(outcome, Partial)
     status = Status.PARTIAL if partly else _OK
-    # Some by position: with more names than these, Python makes a dictionary for the call.
-    return make_observation(
+    return make_observation(  # by position: by name it takes three times as long
         operation.call.id,
         spec.name,
         spec.version,
         status,
         data,
-        operation_id=frame.operation_id,
-        resource=resource_shown(operation, frame.redactor, frame.redact),
-        resource_version=produced.resource_version and frame.words(produced.resource_version),
-        evidence=_evidence(operation, produced, frame),
-        labels=labels,
-        truncated=truncated,
-        executed_at_us=frame.at_us,
-        usage=frame.usage,
-        hint=operation.tool.notice if fits else WARNING,
-        user_text=spec.promises.get(status, PARTLY if partly else DONE),
-        invisible_removed=removed,
-        open_items=tuple([frame.words(each) for each in outcome.open_items]) if isinstance(outcome, Partial) else (),
+        None,  # no error, and nothing to try again
+        False,
+        None,
+        frame.operation_id,
+        resource_shown(operation, frame.redactor, frame.redact),
+        produced.resource_version and frame.words(produced.resource_version),
+        _evidence(operation, produced, frame),
+        labels,
+        truncated,
+        False,
+        frame.at_us,
+        None,  # no approval
+        None,
+        frame.usage,
+        None,
+        operation.tool.notice if fits else WARNING,
+        spec.promises.get(status, PARTLY if partly else DONE),
+        removed,
+        tuple([frame.words(each) for each in outcome.open_items]) if isinstance(outcome, Partial) else (),
         items=frame.items(produced.items) if produced.items else (),
     )
 
