@@ -43,6 +43,7 @@ from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.library import LibraryDesk
 from interlock.runtime.parts import Parts
 from interlock.runtime.policies import PolicyDesk
+from interlock.runtime.probes import ProbeDesk
 from interlock.runtime.reaper import Reaper
 from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
@@ -163,6 +164,11 @@ class Gate(Walk):
                 self, self._parts, approvals=self.approvals, models=self._models, settings=self._settings
             )
         return self._driving.desk
+
+    @property
+    def probes(self) -> ProbeDesk:
+        """Probes of real tools: `run_due` is for a timer of the host's."""
+        return ProbeDesk(self, self._parts, library=self.examples, settings=self._settings)
 
     @classmethod
     @asynccontextmanager

@@ -54,6 +54,15 @@ class FindsBy(StrEnum):
     MEANING = "meaning"
 
 
+class ProbeActs(StrEnum):
+    """What a failing probe does beside being on record: nothing (REPORT), or mark its tool degraded, which takes calls
+    all the same (DEGRADE).
+    """
+
+    REPORT = "report"
+    DEGRADE = "degrade"
+
+
 TOOLS_MAX: Final = 40
 """How many tools a run offers at once, where nothing else is said."""
 
@@ -93,6 +102,7 @@ class Settings:
       Only its operators act on what is shared by all tenants.
     - `lifecycle`: whether moves of versions are held to their gates.
     - `publish`: what opening does with tools that the store does not have as they are here.
+    - `probe_acts`: what a failing probe does beside being on record; it never closes a tool.
     """
 
     environment: str = "development"
@@ -117,6 +127,7 @@ class Settings:
     tenant: str = "default"
     lifecycle: Gates = Gates.OPEN
     publish: Publish = Publish.ALL
+    probe_acts: ProbeActs = ProbeActs.DEGRADE
 
     def __post_init__(self) -> None:
         given: object = self.limits
@@ -137,6 +148,9 @@ class Settings:
         if self.finds_by not in frozenset(FindsBy):
             raise SettingsInvalid(f"settings: finds_by must be {', '.join(FindsBy)}, not {self.finds_by!r}")
         object.__setattr__(self, "finds_by", FindsBy(self.finds_by))
+        if self.probe_acts not in frozenset(ProbeActs):
+            raise SettingsInvalid(f"settings: probe_acts must be {', '.join(ProbeActs)}, not {self.probe_acts!r}")
+        object.__setattr__(self, "probe_acts", ProbeActs(self.probe_acts))
         people = cast(object, self.closing_people)
         if type(people) is not int or people not in (1, 2):
             raise SettingsInvalid(f"settings: closing_people must be 1 or 2, not {self.closing_people!r}")

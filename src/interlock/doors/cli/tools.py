@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli import tools_examples, tools_review, tools_search, tools_test
+from interlock.doors.cli import tools_examples, tools_probe, tools_review, tools_search, tools_test
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
 from interlock.doors.cli.faults import problem, refusal
 from interlock.doors.cli.shown import counted, fields, pretty, rows, visible
@@ -26,6 +26,7 @@ app.add_typer(tools_review.app)
 app.add_typer(tools_search.app)
 app.add_typer(tools_test.app)
 app.add_typer(tools_examples.app)
+app.add_typer(tools_probe.app)
 
 Name = Annotated[str, typer.Argument(help="The tool.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; it goes on record.")]

@@ -1,0 +1,194 @@
+"""Probes of real tools at the gate: reads alone, by a principal of their own, on record, and never more than is let."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from interlock import Gate, Host, Limit, PolicySource, Resource, tool
+from interlock.core.errors import ActRefused
+from interlock.core.example import ExampleKind, Expected, ToolExample
+from interlock.core.observation import Status
+from interlock.core.probe import ProbeRule
+from interlock.core.readiness import Tally
+from interlock.core.tool import Document
+from interlock.runtime.health import HealthState
+from interlock.runtime.probes import ProbeDesk
+from interlock.settings import ProbeActs, Settings
+from interlock.testing.fakes import FakeClock
+from tests.gates import ALICE, ALL, OPERATOR, opened, records, used
+
+PROBED = '@id("probe") permit (principal in Group::"probe", action in Action::"read", resource);'
+
+
+@dataclass
+class Counter:
+    """A tool that is declared a read; `writes` says whether it is one."""
+
+    writes: bool = False
+    version: int = 1
+    notes: list[str] = field(default_factory=list)
+    tools: tuple[Any, ...] = ()
+
+    def __post_init__(self) -> None:
+        def at_version(title: str) -> Resource:
+            return Resource("Note", title, version=str(self.version))
+
+        @tool(effect="read", owner="eng", resource=("Note", "title"), resolve=at_version)
+        async def peek(title: str) -> str:
+            """Look at one note."""
+            if self.writes:
+                self.version += 1
+                self.notes.append(title)
+            return title
+
+        @tool(effect="read", owner="eng")
+        async def list_notes() -> list[str]:
+            """List all notes."""
+            return [*self.notes]
+
+        @tool(effect="write", owner="eng")
+        async def add(title: str) -> str:
+            """Add a note."""
+            raise AssertionError("an effect is never probed")
+
+        self.tools = (peek, list_notes, add)
+
+
+def probe(**changes: Any) -> ToolExample:
+    plain: dict[str, Any] = {
+        "name": "p",
+        "tool": "peek",
+        "kind": ExampleKind.TYPICAL,
+        "expected": Expected(status=Status.OK, data=Document.of("n1")),
+        "arguments": Document.of({"title": "n1"}),
+        "probe": True,
+        "every": "1h",
+    }
+    return ToolExample(**{**plain, **changes})
+
+
+@asynccontextmanager
+async def gate_of(
+    counter: Counter, *probes: ToolExample, policy: str = PROBED, host: Host | None = None, **settings: Any
+) -> AsyncIterator[Gate]:
+    sources = [PolicySource("test", f"{policy}\n")]
+    async with opened(":memory:", counter.tools, sources, host=host, **settings) as gate:
+        await gate.examples.publish(probes or [probe()], by=OPERATOR)
+        yield gate
+
+
+@pytest.mark.requirement("REG-14")
+async def test_a_read_that_is_one_passes_and_is_called_twice_as_the_principal_probe() -> None:
+    async with gate_of(Counter()) as gate:
+        [found] = await gate.probes.run_due()
+        assert (found.record.findings, found.degraded, found.proposes) == ((), False, "")
+        calls = await records(gate, "call.settled")
+        assert [(each["principal"], each["door"], each["tool"]) for each in calls] == [("probe", "probe", "peek")] * 2
+        [record] = await records(gate, "tool.probed")
+        assert (record["passed"], record["probe"]) == (True, "p")
+
+
+@pytest.mark.requirement("REG-14")
+async def test_a_declared_read_that_writes_is_found_degraded_and_proposed_for_quarantine_and_never_closed() -> None:
+    counter = Counter(writes=True)
+    async with gate_of(counter, probe(watch={"list_notes": Document.of({})})) as gate:
+        [found] = await gate.probes.run_due()
+        assert [each.rule for each in found.record.findings] == [ProbeRule.MOVED, ProbeRule.WROTE]
+        assert (found.degraded, found.proposes) == (True, "quarantine peek 1")
+        spec = counter.tools[0].spec()
+        assert gate.health.state(spec) is HealthState.DEGRADED
+        assert gate.catalogue.get("peek", tenant="acme").state == "available"
+        readiness = await gate.examples.readiness(gate.catalogue.get("peek", tenant="acme").digest)
+        assert readiness is not None
+        assert readiness.probes == Tally(0, 1)
+        counter.writes = False
+        [again] = await gate.probes.run(by=OPERATOR)
+        assert again.record.passed
+        assert gate.health.state(spec) is HealthState.HEALTHY
+
+
+@pytest.mark.requirement("REG-14")
+async def test_where_the_settings_only_report_a_failing_probe_changes_nothing() -> None:
+    counter = Counter(writes=True)
+    async with gate_of(counter, probe_acts=ProbeActs.REPORT) as gate:
+        [found] = await gate.probes.run_due()
+        assert (found.record.passed, found.degraded) == (False, False)
+        assert gate.health.state(counter.tools[0].spec()) is HealthState.HEALTHY
+
+
+async def test_what_an_operator_said_of_a_tool_stays() -> None:
+    counter = Counter(writes=True)
+    async with gate_of(counter) as gate:
+        spec = counter.tools[0].spec()
+        gate.health.set(spec.tenant, spec.name, state=HealthState.MAINTENANCE)
+        [found] = await gate.probes.run_due()
+        assert (found.degraded, gate.health.state(spec)) == (False, HealthState.MAINTENANCE)
+
+
+@pytest.mark.requirement("REG-14")
+async def test_no_effect_is_ever_probed_nor_watched() -> None:
+    adding = probe(name="a", tool="add")
+    watching = probe(watch={"add": Document.of({"title": "x"})})
+    async with gate_of(Counter(), adding, watching, policy=ALL) as gate:
+        found = await gate.probes.run(by=OPERATOR)
+        assert [[each.rule for each in one.record.findings] for one in found] == [[ProbeRule.NO_READ]] * 2
+        assert [(one.degraded, one.proposes) for one in found] == [(False, "")] * 2
+        assert await records(gate, "call.settled") == []
+
+
+@pytest.mark.requirement("REG-14")
+async def test_a_probe_that_policy_does_not_let_calls_nothing_and_blames_no_tool() -> None:
+    counter = Counter()
+    async with gate_of(counter, policy='@id("eng") permit (principal in Group::"eng", action, resource);') as gate:
+        [found] = await gate.probes.run_due()
+        assert [each.rule for each in found.record.findings] == [ProbeRule.REFUSED]
+        assert gate.health.state(counter.tools[0].spec()) is HealthState.HEALTHY
+        assert await records(gate, "call.settled") == []
+
+
+@pytest.mark.requirement("REG-14")
+async def test_probes_have_a_budget_of_their_own() -> None:
+    limits = [Limit(scope="principal", unit="calls", amount=3)]
+    async with gate_of(Counter(), probe(), probe(name="q"), limits=limits) as gate:
+        first, second = await gate.probes.run(by=OPERATOR)
+        assert [first.record.passed, *(each.rule for each in second.record.findings)] == [True, ProbeRule.REFUSED]
+        assert "BUDGET_EXHAUSTED" in second.record.findings[0].says
+        assert not second.degraded
+        assert await used(gate, "calls") > 0
+
+
+@pytest.mark.requirement("REG-14")
+async def test_a_probe_is_made_again_once_its_time_has_come() -> None:
+    clock = FakeClock()
+    async with gate_of(Counter(), probe(), probe(name="asked", every=""), host=Host(clock=clock)) as gate:
+        assert [each.example.name for each in await gate.probes.run_due()] == ["p"]
+        assert await gate.probes.run_due() == ()
+        clock.advance(3_600)
+        assert len(await gate.probes.run_due()) == 1
+        history = await gate.probes.history("peek", "p")
+        assert history is not None
+        assert len(history.records) == 2
+        assert len(await gate.probes.run(["peek"], by=OPERATOR)) == 2
+        assert await gate.probes.run(["none"], by=OPERATOR) == ()
+
+
+async def test_only_operators_ask_for_probes_and_only_what_was_published_is_probed() -> None:
+    async with gate_of(Counter(), probe(probe=False, every="")) as gate:
+        with pytest.raises(ActRefused):
+            await gate.probes.run(by=ALICE)
+        assert await gate.probes.run(by=OPERATOR) == ()
+
+
+async def test_two_processes_that_probe_at_once_keep_one_result_and_raise_nothing() -> None:
+    class Faster(ProbeDesk):
+        async def _next_history(self, example: ToolExample, record: Any) -> Any:
+            document = await super()._next_history(example, record)
+            return replace(document, revision=document.revision + 1)
+
+    async with gate_of(Counter()) as gate:
+        desk = Faster(gate, gate._parts, library=gate.examples, settings=Settings(tenant="acme"))
+        assert len(await desk.run(by=OPERATOR)) == 1
+        assert await gate.probes.history("peek", "p") is None
