@@ -141,6 +141,7 @@ class Gate(Walk):
         self.approvals = ApprovalDesk(self, world, records=records, sight=sight)
         self.health = health
         self.catalogue = Offered(world, settings, views=views, records=records, health=health, finding=finding)
+        self.catalogue.find_runs_with(self._bound_runs)
         self.examples = LibraryDesk(world, views=views, records=records, home=settings.tenant)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
@@ -225,6 +226,12 @@ class Gate(Walk):
             await self.runs.recover()
         if not any(each.mode is Mode.ENFORCE and each.text.strip() for each in await self.policies.sources()):
             log.warning("no policies are in force: every call will be refused; open the gate with policies=...")
+
+    async def _bound_runs(self, digest: str, *, tenant: str | None) -> tuple[str, ...]:
+        """The open runs that are bound to a version."""
+        from interlock.loop.bound import BoundRuns
+
+        return await BoundRuns(self._world.run_reads)(digest, tenant=tenant)
 
     def _own_tools(self) -> Iterator[Declaration]:
         """Tools of the gate itself, where an owner is named for them."""

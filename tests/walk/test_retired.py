@@ -1,15 +1,22 @@
 """What becomes of calls of a retired version: those that ran, those that wait, those that come late."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
-from interlock import ToolCall
+from interlock import Caller, Host, ToolCall
 from interlock.core.lifecycle import Lifecycle
+from interlock.loop.machine import State
 from interlock.runtime.recovery import Recovered
-from tests.gates import ALICE, ALL, ASKS, OPERATOR, Shelf, asked, code, granted, opened, save
+from interlock.testing.fakes import FakeClock
+from interlock.testing.models import ScriptedModel
+from tests.gates import ALICE, ALL, ASKS, BOB, OPERATOR, Shelf, asked, code, granted, opened, save
+from tests.runs import ASKS_TO_SAVE, offered, reached, start
+from tests.runs import opened as opened_runs
 from tests.unit.runtime.test_catalogue import search_of
 from tests.unit.runtime.test_recovery_look_ups import Oracle
+from tests.walk.test_runs_bound import READ, Between
 
 pytestmark = pytest.mark.requirement("REG-7")
 
@@ -90,3 +97,54 @@ async def test_it_is_not_asked_of_people_what_may_not_run_any_more(gate_path: st
         await asked(gate)
         await gate.catalogue.move("save", Lifecycle.RETIRED, by=OPERATOR, reason="gone")
         assert code(await gate.call(save("n2"), principal=ALICE, task="t")) == "TOOL_RETIRED"
+
+
+async def test_a_run_that_is_bound_goes_on_until_the_day_and_one_that_begins_later_is_not_bound(gate_path: str) -> None:
+    shelf, clock = Shelf(), FakeClock()
+    model = Between([READ, READ, "done"])
+    async with opened_runs(gate_path, model, shelf.tools, host=Host(clock=clock)) as gate:
+
+        async def retire() -> None:
+            await gate.catalogue.retire("search", by=OPERATOR, reason="gone", drain_until="2999-01-01")
+
+        model.between = retire
+        assert (await (await start(gate)).result()).state is State.COMPLETE
+        assert (shelf.searched, offered(model.requests[2])) == (["x", "x"], ["save", "search"])
+        assert code(await gate.call(ToolCall("c", "search", {"query": "x"}), principal=ALICE)) == "TOOL_RETIRED"
+        later = ScriptedModel([READ, "done"], name="later")
+        await (await gate.runs.start(model=later, task="Do it.", principal=ALICE)).result()
+        assert (offered(later.requests[0]), shelf.searched) == (["save"], ["x", "x"])
+
+
+async def test_a_run_that_is_bound_is_refused_from_the_day_on_and_while_it_is_frozen_at_once(gate_path: str) -> None:
+    shelf, clock = Shelf(), FakeClock()
+    async with opened(gate_path, shelf.tools, host=Host(clock=clock)) as gate:
+        bound = Caller(ALICE, run="r", pin=gate.catalogue.get("search").digest)
+        call = ToolCall("c", "search", {"query": "x"})
+        await gate.catalogue.retire("search", by=OPERATOR, reason="gone", drain_until="2999-01-01")
+        assert code(await gate.propose(call, bound)) == "ok"
+        assert code(await gate.propose(call, replace(bound, run=None))) == "TOOL_RETIRED"
+        clock.advance(40_000_000_000)
+        assert code(await gate.propose(call, bound)) == "TOOL_RETIRED"
+        assert shelf.searched == ["x"]
+
+
+async def test_a_question_of_a_bound_run_waits_on_while_its_version_drains(gate_path: str) -> None:
+    shelf, model = Shelf(), ScriptedModel([("save", {"note": "n1", "text": "t"}), "done"])
+    async with opened_runs(gate_path, model, shelf.tools, ASKS_TO_SAVE) as gate:
+        run = await start(gate, run_id="r")
+        await reached(run, State.WAITING_APPROVAL)
+        (waits,) = (await run.report()).waiting
+        await gate.catalogue.retire("save", by=OPERATOR, reason="gone", drain_until="2999-01-01")
+        await gate.approvals.approve(waits, by=BOB)
+        assert (await run.result()).state is State.COMPLETE
+    assert shelf.saved == [("n1", "t")]
+
+
+async def test_an_old_run_is_replayed_with_the_schemas_of_then(gate_path: str) -> None:
+    shelf, model = Shelf(), ScriptedModel([READ, "done"])
+    async with opened_runs(gate_path, model, shelf.tools) as gate:
+        await (await start(gate, run_id="r")).result()
+        await gate.catalogue.retire("search", by=OPERATOR, reason="gone")
+        found = await gate.runs.replay("r", by=ALICE)
+    assert [(each.tool, each.then) for each in found] == [("search", "allow")]

@@ -118,7 +118,9 @@ def _findings(example: ToolExample, tool: Tool, probed: Probed) -> Iterator[Prob
     refused = next((each for each in (first, probed.second) if each.status is Status.REFUSED), None)
     if refused is not None and example.expected.status is not Status.REFUSED:
         code = "" if refused.error is None else refused.error.code.value
-        yield ProbeFinding(ProbeRule.REFUSED, f"the probe may not call it ({code}): policy and limits have to let the principal probe")
+        yield ProbeFinding(
+            ProbeRule.REFUSED, f"the probe may not call it ({code}): policy and limits have to let the principal probe"
+        )
         return
     for each in differences(example, Came(first)):
         yield ProbeFinding(ProbeRule.EXPECTED, str(each))

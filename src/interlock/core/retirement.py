@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, time
 from typing import Final
 
 from interlock.core.canonical import Json, canonical, decode
+from interlock.core.schema import CompiledSchema
 from interlock.core.tool import Document, ToolSpec, spec_to_json
 from interlock.core.typed import from_json
 
@@ -20,7 +21,8 @@ class Replacement:
 
     `renames` leads from the old names of arguments to the new, `dropped` are those that the new one does not take, and
     `added` those that it takes besides, with the values that keep to what the old one did (a JSON object). `errors`
-    leads from the old error codes to the new. Without a version it is the one that the name means.
+    leads from the old error codes to the new. Without a version it is the one that the name means. `gains` and `losses`
+    are those who may call the new one and not the old, and the other way round: worked out from policies, never given.
     """
 
     name: str
@@ -29,6 +31,8 @@ class Replacement:
     dropped: tuple[str, ...] = ()
     added: Document = NOTHING
     errors: Mapping[str, str] = field(default_factory=dict)
+    gains: tuple[str, ...] = ()
+    losses: tuple[str, ...] = ()
 
     @property
     def told(self) -> dict[str, Json]:
@@ -125,6 +129,19 @@ def wrong_with(old: ToolSpec, new: ToolSpec, replacement: Replacement) -> tuple[
         *(f"{old.name} has no error {each}" for each in _beyond(replacement.errors, _codes(old))),
         *(f"{new.name} has no error {each}" for each in _beyond(replacement.errors.values(), _codes(new))),
     )
+
+
+def misfits(input_: CompiledSchema, replacement: Replacement) -> tuple[str, ...]:
+    """Which of the added values the new version would refuse."""
+    added = _members(replacement.added)
+    wrong = [each.path for each in input_.violations(added)]
+    bad = (name for name in added if any(_is_in(path, name) for path in wrong))
+    return tuple(f"it does not take the value given for {name}" for name in bad)
+
+
+def _is_in(path: str, name: str) -> bool:
+    place = f"/{name.replace('~', '~0').replace('/', '~1')}"
+    return path == place or path.startswith(f"{place}/")
 
 
 def mapped(arguments: Mapping[str, Json], replacement: Replacement) -> dict[str, Json]:

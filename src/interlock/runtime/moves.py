@@ -27,6 +27,7 @@ from interlock.runtime.acts import AUDITORS, OPERATORS, only_operators, signed_b
 from interlock.runtime.catalogue import Registry
 from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.packs import added, name_of, pack_of, packs_in, stood, submitter_of
+from interlock.runtime.references import OpenRuns
 from interlock.runtime.voids import void
 
 REVIEWERS = OPERATORS | {"reviewer"}
@@ -59,6 +60,10 @@ class _Step:
 
 class Moving(Registry):
     """What people do with versions that are published. Every move is on record with its evidence."""
+
+    def find_runs_with(self, open_runs: OpenRuns) -> None:
+        """Have open runs that are bound to a version be found by somebody who knows them."""
+        self._referrers.open_runs = open_runs
 
     async def move(
         self, name: str, state: Lifecycle, *, version: str | None = None, by: Principal, reason: str | Grounds
