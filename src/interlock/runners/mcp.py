@@ -9,16 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import inf
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
 from mcp.shared.inbound import mcp_param_headers
 
 from interlock.core.canonical import Json
+from interlock.core.drift import Drift, Grade
 from interlock.core.errors import SpecInvalid
 from interlock.core.frozen import frozen
 from interlock.core.http_build import Unbuildable
 from interlock.core.http_trace import traceparent
 from interlock.core.mcp_answer import HEADER_MISMATCH, INVALID_PARAMS, Refused, Said, found_of, outcome_of
-from interlock.core.mcp_call import KIND, McpCode
+from interlock.core.mcp_call import KIND, HttpServer, McpCode
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome
 from interlock.core.refusals import Code
@@ -28,10 +32,14 @@ from interlock.ports import Attempt, Invocation
 from interlock.runners.exchange import NoAnswer, Progress, heard, not_built, not_loaded
 from interlock.runners.mcp_exchange import McpExchange
 from interlock.runners.mcp_listing import repeated, unheard
+from interlock.runners.mcp_pins import BELIEVED_S, Pins
 from interlock.runners.mcp_pool import Sessions
 from interlock.runners.mcp_session import Illegible, Session
 from interlock.runners.mcp_stdio import NotStarted
 from interlock.runners.mcp_ways import Waits, Ways, mark_of
+
+Answered: TypeAlias = "Said | Refused | Illegible | Unbuildable | Drift"
+"""What came of asking: an answer, or why there was nothing to ask."""
 
 _ILLEGIBLE = Failed(
     Code.OUTPUT_INVALID, "It was executed, but its result cannot be shown: it is no result of the protocol."
@@ -64,6 +72,7 @@ class McpRunner:
         self._ways = ways
         self._sessions = sessions or Sessions()
         self._bound: dict[str, _Bound] = {}
+        self._pins: WeakKeyDictionary[Session, Pins] = WeakKeyDictionary()
 
     def bind(self, spec: ToolSpec, *, code: object) -> None:
         """Bind a tool's calls to its spec. Raises `SpecInvalid` where they are another tool's."""
@@ -86,9 +95,11 @@ class McpRunner:
         asked = _Asked(code.tool, invocation.operation.values, _meta(invocation, code), not spec.effect.is_effect)
         progress = Progress()
         asking = self._ask(asked, invocation, bound=bound, progress=progress)
-        found: Said | Refused | Illegible | Unbuildable | Failed = await heard(asking, invocation, progress=progress)
+        found: Answered | Failed = await heard(asking, invocation, progress=progress)
         if isinstance(found, Failed):
             return Attempt(found)
+        if isinstance(found, Drift):
+            return Attempt(_drifted(found, spec))
         if isinstance(found, Unbuildable):
             return Attempt(not_built(found, spec))
         return Attempt(_ILLEGIBLE if isinstance(found, Illegible) else outcome_of(found, spec=spec, code=code))
@@ -119,7 +130,7 @@ class McpRunner:
 
     async def _ask(
         self, asked: _Asked, invocation: Invocation, *, bound: _Bound, progress: Progress
-    ) -> Said | Refused | Illegible | NoAnswer | Unbuildable:
+    ) -> Answered | NoAnswer:
         """One call, in the session that there is; a read that finds this one ended by its server gets a new one."""
         code = bound.code
         waits = Waits(code.start_timeout_ms / 1_000, code.message_bytes_max)
@@ -133,11 +144,31 @@ class McpRunner:
             exchange = McpExchange(waits.bytes_max, asked.is_read, mirrored=mirrored, progress=progress)
             try:
                 async with self._sessions.of(key, opening, waits=waits) as session:
-                    found = await _called(session, asked, exchange=exchange)
+                    unfit = await self._unfit(session, asked, code=code)
+                    found = unfit or await _called(session, asked, exchange=exchange)
             except NotStarted as fault:
                 return fault.why
             if not (exchange.is_gone and asked.is_read and session.is_used):
                 return found
+
+    async def _unfit(self, session: Session, asked: _Asked, *, code: McpCode) -> Drift | NoAnswer | None:
+        """Why a pinned tool is not called: it is not listed as it was reviewed, or nobody can say how it is listed."""
+        if code.pin is None or asked.tool != code.tool:
+            return None
+        pins = self._pins.get(session)
+        if pins is None:
+            believed_s = BELIEVED_S if isinstance(code.server, HttpServer) else inf
+            pins = self._pins[session] = Pins(session, bytes_max=code.message_bytes_max, believed_s=believed_s)
+        found = await pins.held(code.tool, code.pin)
+        return None if isinstance(found, Drift) and found.grade is Grade.SAME else found
+
+
+def _drifted(found: Drift, spec: ToolSpec) -> Failed:
+    """Nothing has happened. Only the grade is told: the rest is a server's word, and may be meant to be read."""
+    said = (
+        f"{spec.name} was not called: its server lists it otherwise than it was reviewed ({found.grade.name.lower()})."
+    )
+    return Failed(Code.TOOL_QUARANTINED, said, nothing_happened=True)
 
 
 async def _called(session: Session, asked: _Asked, *, exchange: McpExchange) -> Said | Refused | Illegible | NoAnswer:

@@ -24,6 +24,7 @@ from mcp_types import (
     Implementation,
     ListToolsRequest,
     PaginatedRequestParams,
+    ToolListChangedNotification,
 )
 from pydantic import TypeAdapter, ValidationError
 
@@ -37,6 +38,7 @@ from interlock.runners.mcp_http import NO_ANSWER
 from interlock.runners.mcp_pace import Declining
 from interlock.runners.mcp_pages import Page, PagesApart, page_of
 from interlock.runners.mcp_stdio import TOO_LARGE, NotStarted
+from interlock.runners.mcp_watch import Watch
 
 quieten("client", "mcp.client.streamable_http", "mcp.shared.jsonrpc_dispatcher", "httpx2", "mcp.client.session")
 
@@ -81,6 +83,9 @@ class Session:
         self._opening = opening
         self._bytes_max = bytes_max
         self._ended = asyncio.Event()
+        self._watch: Watch | None = None
+        self.list_version = 0
+        """Rises with each word of the server that its list of tools has changed."""
         self.is_used = False
         """Whether a call was answered in it: one that its server ended at once is not opened again and again."""
         loop = asyncio.get_running_loop()
@@ -165,12 +170,15 @@ class Session:
         try:
             async with (
                 self._opening(self._ended) as (read, write),
-                ClientSession(dispatcher=PagesApart(read, Declining(write)), client_info=_CLIENT) as session,
+                ClientSession(
+                    dispatcher=PagesApart(read, Declining(write)), client_info=_CLIENT, message_handler=self._heard
+                ) as session,
             ):
                 agreeing = asyncio.create_task(_agree(session, self._bytes_max))
                 why = await _first(agreeing, self._ended)
                 if why is not None:
                     return self._fail(why)  # raised in here it would get lost in a group of the library's
+                self._watch = Watch(session, changed=self._changed)
                 self._ready.set_result(session)
                 await self._ended.wait()
         except NotStarted as fault:
@@ -180,6 +188,20 @@ class Session:
         finally:
             self._ended.set()
             self._fail(NotStarted(_CLOSED))
+            if self._watch is not None:
+                await self._watch.close()
+
+    async def is_told(self) -> bool:
+        """Whether its server says when its list changes; once it is open."""
+        return self._watch is not None and await self._watch.is_told()
+
+    async def _heard(self, message: object) -> None:
+        """What the server says unasked: that its list has changed is all that anybody here wants to know."""
+        if isinstance(message, ToolListChangedNotification):
+            self._changed()
+
+    def _changed(self) -> None:
+        self.list_version += 1
 
     def _fail(self, fault: NotStarted) -> None:
         if not self._ready.done():

@@ -1,0 +1,86 @@
+"""What a server lists is read once for many calls, and again where it can have become something else."""
+
+from collections.abc import Mapping
+from math import inf
+from typing import Any, cast
+
+import pytest
+
+pytest.importorskip("mcp", reason="MCP tools need an extra: pip install 'interlock[mcp]'")
+
+from interlock.core.drift import Drift, Grade
+from interlock.core.mcp_call import McpPin
+from interlock.core.mcp_listed import Listed, read_listed
+from interlock.runners.exchange import NoAnswer
+from interlock.runners.mcp_exchange import McpExchange
+from interlock.runners.mcp_pages import Page
+from interlock.runners.mcp_pins import Pins
+from interlock.runners.mcp_session import Session
+from tests.mcp_snapshots import entry
+
+pytestmark = pytest.mark.requirement("REG-9")
+
+
+class Server:
+    """A session with a server that lists this."""
+
+    def __init__(self, *entries: Any) -> None:
+        self.entries = entries
+        self.list_version = 0
+        self.reads = 0
+
+    async def is_told(self) -> bool:
+        return True
+
+    async def page(self, cursor: str | None, *, exchange: McpExchange) -> Page | NoAnswer:
+        self.reads += 1
+        return Page(self.entries, None) if self.entries else NoAnswer("gone")
+
+
+def pin(given: Mapping[str, Any], *passes: str) -> McpPin:
+    found = read_listed(dict(given))
+    assert isinstance(found, Listed)
+    return McpPin(found.document, passes)
+
+
+async def grade(pins: Pins, *passes: str) -> Grade | str:
+    found = await pins.held("send", pin(entry(), *passes))
+    return found.grade if isinstance(found, Drift) else found.reason
+
+
+def held(server: Server, believed_s: float = inf) -> Pins:
+    return Pins(cast(Session, server), bytes_max=1_000, believed_s=believed_s)
+
+
+async def test_it_is_read_once_until_the_server_says_that_it_has_changed() -> None:
+    server = Server(entry())
+    pins = held(server)
+    assert [await grade(pins), await grade(pins), server.reads] == [Grade.SAME, Grade.SAME, 1]
+    server.entries = (entry(title="T"),)
+    server.list_version += 1
+    assert [await grade(pins), await grade(pins), server.reads] == [Grade.TEXT, Grade.TEXT, 2]
+    assert await grade(pins, "text") is Grade.SAME
+    assert await grade(pins, "widened") is Grade.TEXT
+
+
+async def test_what_may_be_another_server_is_not_believed_for_ever() -> None:
+    server = Server(entry())
+    pins = held(server, believed_s=-1)
+    assert await grade(pins) is Grade.SAME
+    server.entries = (entry("other"),)
+    assert await grade(pins) is Grade.GONE
+    assert server.reads == 2
+
+
+async def test_two_of_one_name_are_none_and_one_that_cannot_be_read_is_none() -> None:
+    assert await grade(held(Server(entry(), entry()))) is Grade.SAME
+    assert await grade(held(Server(entry(), entry(title="T")))) is Grade.GONE
+    assert await grade(held(Server(entry(inputSchema=7)))) is Grade.GONE
+
+
+async def test_a_list_that_was_not_had_is_asked_for_again() -> None:
+    server = Server()
+    pins = held(server)
+    assert await grade(pins) == "gone"
+    server.entries = (entry(),)
+    assert await grade(pins) is Grade.SAME
