@@ -34,6 +34,8 @@ def load_tools(project: Project) -> tuple[Declaration, ...]:
         found.update((id(each), each) for each in _of_snapshot(project.root / place))
     for place in project.mcp:
         found.update((id(each), each) for each in _of_server(project.root / place))
+    for place in project.python:
+        found.update((id(each), each) for each in _of_package(project.root / place))
     return tuple(found.values())
 
 
@@ -139,4 +141,17 @@ def _of_server(path: Path) -> tuple[Declaration, ...]:
         raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
     for each in loaded.refused:
         note(f"{each.name} ({each.key}) of {path.name} is no tool: {each.reason}.")
+    return loaded.tools
+
+
+def _of_package(path: Path) -> tuple[Declaration, ...]:
+    """The tools of an imported package, whose code runs here where it is what was reviewed."""
+    from interlock.importers.python import load_python, python_snapshot_at
+
+    try:
+        loaded = load_python(python_snapshot_at(path))
+    except OSError as fault:
+        raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
+    for each in loaded.refused:
+        note(f"{each.key} of {path.name} gives no tool: {each.reason}.")
     return loaded.tools

@@ -121,7 +121,7 @@ def _written(snapshot: Snapshot, *, file: Path, output: Path | None, seen: Chang
     count = f"{counted(len(snapshot.operations), 'operation')} can be tools, {allowed} of them allowed"
     lines = [f"{count}; {counted(len(snapshot.not_tools), 'place')} cannot."]
     if seen is not None:
-        lines += _lines(seen)
+        lines += lines_of(seen)
     if output is None:
         return Answer({}, "\n".join(lines), file=text.encode())
     put(output, text)
@@ -131,7 +131,7 @@ def _written(snapshot: Snapshot, *, file: Path, output: Path | None, seen: Chang
         "operations": [*snapshot.operations],
         "allowed": [key for key, each in snapshot.operations.items() if each.allow],
         "not_tools": {**snapshot.not_tools},
-        **({} if seen is None else {"changes": _document(seen)}),
+        **({} if seen is None else {"changes": document_of(seen)}),
     }
     return Answer(document, "\n".join(lines))
 
@@ -144,14 +144,15 @@ def put(path: Path, text: str) -> None:
 
 
 def _compared(seen: Changes, now: Snapshot) -> Answer:
-    document: dict[str, Json] = {"changes": _document(seen), "source": {**now.source}}
+    document: dict[str, Json] = {"changes": document_of(seen), "source": {**now.source}}
     if not seen.any:
         return Answer(document, "Every operation is what was reviewed.")
-    lines = [*_lines(seen), "Next: `interlock import openapi FILE -o SNAPSHOT` renews the snapshot; then review it."]
+    lines = [*lines_of(seen), "Next: `interlock import openapi FILE -o SNAPSHOT` renews the snapshot; then review it."]
     return Answer(document, "\n".join(lines), PROBLEM)
 
 
-def _lines(seen: Changes) -> list[str]:
+def lines_of(seen: Changes) -> list[str]:
+    """What has changed, for people."""
     lines = [f"new      {visible(key)}" for key in seen.new]
     lines += [f"gone     {visible(key)}" for key in seen.gone]
     for word, found in (("changed ", seen.changed), ("not tool", seen.not_tools)):
@@ -167,7 +168,9 @@ def short(text: str) -> str:
     return (shown if len(shown) <= SHOWN_MAX else f"{shown[:SHOWN_MAX]}…") or "nothing"
 
 
-def _document(seen: Changes) -> dict[str, Json]:
+def document_of(seen: Changes) -> dict[str, Json]:
+    """The same for programs."""
+
     def told(found: Mapping[str, tuple[Field, ...]] | None) -> dict[str, Json]:
         return {
             key: [{"field": each.name, "before": each.before, "now": each.now} for each in fields]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from interlock.importers.mcp import McpSnapshot
     from interlock.importers.mcp_sync import McpChanges
 
-__all__ = ["app", "taken"]
+__all__ = ["app", "taken", "values"]
 
 Many = list[str] | None
 
@@ -65,7 +65,7 @@ async def mcp(
         on_stdio = None if url else _on_stdio(command, secret_env=secret_env, env=env, file=file)
         given = _over_http(url, bearer=bearer, command=command) if url else on_stdio
         server, owner = _known(before, _from(given, _at(path)), owner=owner)
-        fresh = await taken(server, _at(path), owner=owner, prefix=prefix, secrets=_values(secret or []))
+        fresh = await taken(server, _at(path), owner=owner, prefix=prefix, secrets=values(secret or []))
         if before is None:
             return _written(fresh, output)
         seen = mcp_changes(before, fresh)
@@ -150,8 +150,8 @@ def _known(before: McpSnapshot | None, given: McpServer | None, *, owner: str) -
     return server, owner
 
 
-def _values(given: Iterable[str]) -> dict[str, str]:
-    """The values of secrets, by name, from the environment: none stands on a command line."""
+def values(given: Iterable[str]) -> dict[str, str]:
+    """The values of secrets, by name, from the environment: none stands on a command line. Raises `SpecInvalid`."""
     from interlock.core.errors import SpecInvalid
 
     found = pairs(given, option="--secret")

@@ -31,6 +31,7 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "tools": list,
         "openapi": list,
         "mcp": list,
+        "python": list,
         "policies": str,
         "examples": str,
         "environment": str,
@@ -79,8 +80,8 @@ class Project:
     """What `interlock.toml` says, its paths made absolute. `operator` is who the command line acts as.
 
     `keep_days` is how long what is kept whole stays, as far as `interlock audit purge` is not told otherwise; 0 where
-    nothing is said. `openapi` names snapshots of imported documents, `mcp` those of servers, and `examples` the folder
-    of examples of tools. `review` are the thresholds of a review of tools.
+    nothing is said. `openapi` names snapshots of imported documents, `mcp` of servers and `python` of packages;
+    `examples` is the folder of examples of tools, `review` are the thresholds of a review of tools.
     """
 
     root: Path
@@ -103,6 +104,7 @@ class Project:
     examples: Path = Path("examples")
     mcp: tuple[str, ...] = ()
     review: ReviewRules = DEFAULTS
+    python: tuple[str, ...] = ()
 
     @property
     def settings(self) -> Settings:
@@ -182,6 +184,7 @@ def parse_project(text: str, *, root: Path) -> Project:
         examples=root / _text(main, "examples", "examples"),
         mcp=_texts(main, "mcp"),
         review=ReviewRules(**cast(Mapping[str, int], tables["review"])),
+        python=_texts(main, "python"),
         agents=_once([_agent(each) for each in _many(said, "agents")], where="[[agents]]"),
     )
 

@@ -18,7 +18,8 @@ _STEPS: Final[Mapping[Code, str]] = {
     Code.TOOL_NOT_ALLOWED: "`interlock tools list` shows what this person may call.",
     Code.TOOL_FROZEN: "`interlock tools release {tool}` opens it again.",
     Code.TOOL_RETIRED: "Call its replacement: `interlock tools list` shows what there is.",
-    Code.TOOL_QUARANTINED: "`interlock tools release {tool}` opens it once somebody has looked at it.",
+    Code.TOOL_QUARANTINED: "`interlock import sync` shows what an imported tool drifted to; once somebody has looked at"
+    " it `interlock tools release {tool}` opens it.",
     Code.TOOL_ARGUMENT_INVALID: "`interlock tools show {tool}` shows its arguments.",
     Code.CONTEXT_MISSING: "Call it from a program that has the value: the command line has none to give.",
     Code.PERMISSION_DENIED: "`interlock policy explain {tool} ARGUMENTS` shows why.",

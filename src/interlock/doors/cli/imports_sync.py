@@ -1,0 +1,161 @@
+"""`interlock import sync`: holds every snapshot of a project against its source, and drifted tools back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from interlock.doors.cli import imports_python
+from interlock.doors.cli.answer import DONE, PROBLEM, Answer
+from interlock.doors.cli.imports import document_of as openapi_document
+from interlock.doors.cli.imports import lines_of as openapi_lines
+from interlock.doors.cli.imports_mcp import app, taken, values
+from interlock.doors.cli.imports_mcp_shown import document_of, lines_of
+from interlock.doors.cli.shown import visible
+from interlock.doors.cli.verb import line, verb
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from interlock.core.canonical import Json
+    from interlock.doors.cli.project import Project
+    from interlock.doors.cli.session import Session
+    from interlock.importers.mcp_sync import McpDrifted
+
+__all__ = ["app"]
+
+
+@dataclass(slots=True)
+class Found:
+    """What became of one snapshot. `drifted` are tools that are open and are not what was reviewed."""
+
+    place: str
+    lines: list[str]
+    changes: Json
+    is_open: bool
+    drifted: tuple[McpDrifted, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
+@verb(app, "sync")
+async def sync(
+    *,
+    secret: Annotated[
+        list[str] | None,
+        typer.Option("--secret", metavar="SECRET=VARIABLE", help="Where the value of a secret is for this once."),
+    ] = None,
+) -> Answer:
+    """Hold all snapshots of the project against what they were taken of; ends with 1 where anything is to be reviewed.
+
+    Tools of MCP servers that have drifted, but for grades that their snapshot lets pass, are put into quarantine.
+    """
+    from interlock.doors.cli.project import read_project
+
+    project = read_project(line().project)
+    secrets = values(secret or [])
+    found = [_openapi(project, place) for place in project.openapi]
+    found += [await _mcp(project, place, secrets=secrets) for place in project.mcp]
+    found += [_python(project, place) for place in project.python]
+    held = await _held_back(project, found)
+    lines = [each for one in found for each in _shown(one)]
+    lines += [f"held back: {visible(name)} version {visible(version)}" for name, version in held]
+    is_open = any(each.is_open for each in found)
+    lines.append(_end(found, is_open=is_open))
+    document: dict[str, Json] = {
+        "snapshots": [{"snapshot": each.place, "open": each.is_open, "changes": each.changes} for each in found],
+        "held_back": [{"name": name, "version": version} for name, version in held],
+    }
+    return Answer(document, "\n".join(lines), PROBLEM if is_open else DONE)
+
+
+def _end(found: list[Found], *, is_open: bool) -> str:
+    if not found:
+        return "The project has no snapshots: openapi, mcp and python in interlock.toml name them."
+    if not is_open:
+        return "Every snapshot is what was reviewed, or its drift passes."
+    return "Next: `interlock import openapi|mcp|python ... -o SNAPSHOT` renews one; then review it."
+
+
+def _shown(found: Found) -> list[str]:
+    return [f"{visible(found.place)}: {'to be reviewed' if found.is_open else 'as reviewed'}", *found.lines]
+
+
+def _broken(place: str, fault: Exception) -> Found:
+    """A source that cannot be asked is nothing that anybody has reviewed today."""
+    reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
+    return Found(place, [f"unknown  {visible(reason)}"], {"unknown": reason}, is_open=True)
+
+
+def _openapi(project: Project, place: str) -> Found:
+    from interlock.core.errors import SpecInvalid
+    from interlock.importers.openapi import read_openapi, read_snapshot, take_snapshot
+    from interlock.importers.openapi_changes import changes
+
+    path = project.root / place
+    try:
+        before = read_snapshot(path.read_bytes())
+        document = read_openapi((path.parent / before.file).read_bytes())
+        seen = changes(before, take_snapshot(document, server=before.server, owner=before.owner))
+    except (SpecInvalid, OSError) as fault:
+        return _broken(place, fault)
+    return Found(place, openapi_lines(seen), openapi_document(seen), is_open=seen.any)
+
+
+async def _mcp(project: Project, place: str, *, secrets: Mapping[str, str]) -> Found:
+    from interlock.core.errors import SpecInvalid
+    from interlock.importers.mcp import read_mcp_snapshot
+    from interlock.importers.mcp_sync import mcp_changes
+
+    path = project.root / place
+    try:
+        before = read_mcp_snapshot(path.read_bytes())
+        now = await taken(before.server, path.parent, owner=before.owner, secrets=secrets)
+        seen = mcp_changes(before, now)
+    except (SpecInvalid, OSError) as fault:
+        return _broken(place, fault)
+    drifted = tuple(each for each in seen.open_drift if each.allowed)
+    versions = {each.name: before.tools[each.key].version for each in drifted}
+    return Found(place, lines_of(seen), document_of(seen), is_open=seen.any, drifted=drifted, versions=versions)
+
+
+def _python(project: Project, place: str) -> Found:
+    from interlock.core.errors import SpecInvalid
+    from interlock.importers.python import python_changes, python_snapshot_at, take_python_snapshot
+
+    try:
+        before = python_snapshot_at(project.root / place)
+        seen = python_changes(before, take_python_snapshot(before.package))
+    except (SpecInvalid, OSError) as fault:
+        return _broken(place, fault)
+    return Found(place, imports_python.lines_of(seen), imports_python.document_of(seen), is_open=bool(seen))
+
+
+async def _held_back(project: Project, found: Iterable[Found]) -> list[tuple[str, str]]:
+    """Put what drifted and is published into quarantine, on record. Raises `ActRefused` where this person may not."""
+    from interlock.doors.cli.session import visited
+
+    wanted = [(each, one.versions[each.name]) for one in found for each in one.drifted]
+    if not wanted or not project.is_stored:
+        return []
+    async with visited() as session:
+        return [
+            (drifted.name, version)
+            for drifted, version in wanted
+            if await _quarantined(session, drifted, version=version)
+        ]
+
+
+async def _quarantined(session: Session, drifted: McpDrifted, *, version: str) -> bool:
+    from interlock.core.lifecycle import MOVES, Lifecycle
+
+    published = await session.gate.catalogue.list_versions(drifted.name, tenant=session.by.tenant)
+    known = [each for each in published if each.version == version and each.source == "mcp"]
+    if not any(Lifecycle.QUARANTINED in MOVES[each.state] for each in known):
+        return False
+    reason = f"Its server lists it otherwise than it was reviewed: {drifted.grade.name.lower()}."
+    await session.gate.catalogue.move(
+        drifted.name, Lifecycle.QUARANTINED, version=version, by=session.by, reason=reason
+    )
+    return True
