@@ -47,6 +47,12 @@ def openapi_documents() -> Path:
 
 
 @pytest.fixture(scope="session")
+def mcp_tool_lists() -> Path:
+    """The folder with what MCP servers of others list, and what some of them listed before."""
+    return _folder("INTERLOCK_MCP_LISTS", default="mcp-tool-lists", holds="time.json")
+
+
+@pytest.fixture(scope="session")
 def retrieval_corpus() -> Path:
     """The folder with the words of 199 tools, and queries with the tools that answer them."""
     return _folder("INTERLOCK_RETRIEVAL", default="retrieval", holds="metatool/tools.json") / "metatool"

@@ -23,7 +23,8 @@ def answer(request: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
     if method == "tools/list":
         if state.get("is_dead"):
             return {"error": {"code": -32603, "message": "no list today"}}
-        at = int(params.get("cursor") or 0)
+        cursor = params.get("cursor") or "0"
+        at = int(cursor) if cursor.isdecimal() else 0
         more = {"nextCursor": str(at + 1)} if at + 1 < len(state["pages"]) else {}
         if "cursor" in state:
             more = {"nextCursor": state["cursor"]}

@@ -73,10 +73,36 @@ def _text(members: Mapping[str, Json], name: str) -> str:
 
 
 def _others(before: Mapping[str, Json], now: Mapping[str, Json]) -> Iterator[Finding]:
-    """What no contract has: hints, other annotations, and how it is executed."""
+    """What no contract has: names of arguments that may hold anything, hints, and how it is executed."""
+    yield from _arguments(_object(before, "inputSchema"), _object(now, "inputSchema"))
     yield from _hints(_object(before, "annotations"), _object(now, "annotations"))
     if before.get("execution") != now.get("execution"):
         yield _finding("execution", "changed", "It says otherwise how it is to be called.")
+
+
+def _arguments(before: dict[str, Json], now: dict[str, Json]) -> Iterator[Finding]:
+    """Arguments that are named, or named no longer, whether or not that changes what the schema takes.
+
+    A schema that is open takes them all the same; but a model sends what is named.
+    """
+    was, is_now = (frozenset(_named(schema, "")) for schema in (before, now))
+    for path in sorted(is_now - was):
+        yield Finding("input", path, "named", Verdict.COMPATIBLE, "It names an argument that it did not name.")
+    for path in sorted(was - is_now):
+        yield Finding("input", path, "unnamed", Verdict.COMPATIBLE, "It no longer names an argument that it named.")
+
+
+def _named(schema: Json, path: str) -> Iterator[str]:
+    """Where the schema names members, at any depth."""
+    for each in schema if isinstance(schema, list) else ():
+        yield from _named(each, path)
+    for keyword, value in schema.items() if isinstance(schema, dict) else ():
+        if keyword != "properties" or not isinstance(value, dict):
+            yield from _named(value, path)
+            continue
+        for name, each in value.items():
+            yield f"{path}/{name}"
+            yield from _named(each, f"{path}/{name}")
 
 
 def _hints(before: Mapping[str, Json], now: Mapping[str, Json]) -> Iterator[Finding]:
@@ -101,7 +127,7 @@ def _word(value: bool) -> str:
     return "true" if value else "false"
 
 
-def _object(members: Mapping[str, Json], name: str) -> Mapping[str, Json]:
+def _object(members: Mapping[str, Json], name: str) -> dict[str, Json]:
     found = members.get(name)
     return found if isinstance(found, dict) else {}
 

@@ -14,6 +14,7 @@ from interlock.core.mcp_call import Server, StdioServer
 from interlock.core.mcp_drift import PASSABLE
 from interlock.core.text import visible
 from interlock.core.tool import spec_to_json
+from interlock.core.tool_compile import compile_tool
 from interlock.declare.mcp_server import McpListing, McpServer, server_of
 from interlock.declare.typed_values import check_keys, instance, typed
 from interlock.importers.mcp_decisions import McpDecision, decided, read_decision
@@ -182,7 +183,7 @@ def _instructions(text: str) -> Instructions:
 def _cannot(read: McpRead, decision: McpDecision, *, server: McpServer, owner: str) -> str:
     """Why a tool cannot be declared at all; empty where it can."""
     try:
-        decided(read, decision, server=server, owner=owner)
+        compile_tool(decided(read, decision, server=server, owner=owner).spec())
     except SpecInvalid as fault:
         return visible(str(fault))
     return ""

@@ -61,7 +61,7 @@ def read_tool(listed: Listed) -> McpRead:
     if _object(members, "execution").get("taskSupport") == "required":
         raise SpecInvalid("it is only called as a task of the protocol, which is not spoken here")
     output = members.get("outputSchema")
-    schema = readable(_object(members, "inputSchema"))
+    schema = readable({"type": "object", **_object(members, "inputSchema")})  # arguments are an object, said or not
     title, description = bounded(members.get("title"), 200), bounded(members.get("description"), WORDS_MAX)
     return McpRead(
         listed=listed,

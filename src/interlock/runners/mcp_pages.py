@@ -10,20 +10,14 @@ from typing import Any
 
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
-from mcp_types import ListToolsResult, Tool
-from mcp_types.methods import validate_server_result
-from pydantic import ValidationError
 
 from interlock.core.canonical import Json
 from interlock.core.frozen import frozen
+from interlock.runners.exchange import NoAnswer
 from interlock.runners.mcp_exchange import McpExchange, current
 
 _LIST = "tools/list"
-_ERAS: Mapping[str, Mapping[str, Any]] = {
-    "2025-11-25": {},
-    "2026-07-28": {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"},
-}
-"""Revisions whose tools differ, with what a page of each has to say beside them."""
+_NO_PAGE = NoAnswer("its list of tools is no list of the protocol", passes=False)
 
 
 @frozen
@@ -35,7 +29,7 @@ class Page:
 
 
 class PagesApart(JSONRPCDispatcher[Any]):
-    """The library's dispatcher, which gives it of a page what it takes for tools; all of it stands on the exchange."""
+    """The library's dispatcher, which gives it pages without their entries; those stand on the exchange."""
 
     async def send_raw_request(
         self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None, **own: Any
@@ -46,20 +40,12 @@ class PagesApart(JSONRPCDispatcher[Any]):
         if method != _LIST or exchange is None or not isinstance(found.get("tools"), list):
             return found
         exchange.entries = found["tools"]
-        return {**found, "tools": [each for each in found["tools"] if _is_tool(each)]}
+        return {**found, "tools": []}
 
 
-def _is_tool(entry: object) -> bool:
-    """Whether the library takes it for a tool in every era; it learns from those which headers repeat arguments."""
-    try:
-        Tool.model_validate(entry, by_name=False)
-        for version, more in _ERAS.items():
-            validate_server_result(_LIST, version, {"tools": [entry], **more})
-    except (ValidationError, RecursionError):
-        return False
-    return True
-
-
-def page_of(said: ListToolsResult, exchange: McpExchange) -> Page:
-    """The page that a result is, with its entries as they came."""
-    return Page(tuple(exchange.entries), said.next_cursor)
+def page_of(said: Mapping[str, Any], exchange: McpExchange) -> Page | NoAnswer:
+    """The page that a result is, with the entries that were kept apart."""
+    cursor = said.get("nextCursor")
+    if not isinstance(said.get("tools"), list) or not isinstance(cursor, str | None):
+        return _NO_PAGE
+    return Page(tuple(exchange.entries), cursor)

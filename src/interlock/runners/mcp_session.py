@@ -22,6 +22,7 @@ from mcp_types import (
     CallToolRequest,
     CallToolRequestParams,
     Implementation,
+    ListToolsRequest,
     PaginatedRequestParams,
     ToolListChangedNotification,
 )
@@ -133,9 +134,10 @@ class Session:
 
     async def page(self, cursor: str | None, *, exchange: McpExchange) -> Page | NoAnswer:
         """One page of its tools, as it came."""
+        request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
         try:
             with entered(exchange):
-                said = await self._ready.result().list_tools(params=PaginatedRequestParams(cursor=cursor))
+                said = await self._ready.result().send_request(request, _ANYTHING)
             return page_of(said, exchange)
         except MCPError as fault:
             found = self._read(fault, exchange)

@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 class Watch:
-    """One session's word from its server. `changed` is called for each, and when there will be no other."""
+    """One session's word from its server, which its handler hears. `changed` is called when there will be no other."""
 
     def __init__(self, session: ClientSession, *, changed: Callable[[], None]) -> None:
         self._session = session
@@ -67,4 +67,4 @@ class Watch:
             if not agreed.done():
                 agreed.set_result(bool(heard.honored.tools_list_changed))
             async for _ in heard:
-                self._changed()
+                continue  # each word of it reaches the handler of the session as well, and is counted there

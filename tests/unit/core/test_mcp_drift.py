@@ -12,6 +12,8 @@ from tests.mcp_snapshots import SCHEMA, entry
 pytestmark = pytest.mark.requirement("REG-9")
 
 WIDER = {**SCHEMA, "properties": {**SCHEMA["properties"], "bcc": {"type": "string"}}}
+ANY: Any = {"type": "object", "properties": {"to": {}}}
+ANY_MORE: Any = {"type": "object", "properties": {"to": {}, "bcc": {}}}
 NARROWER = {**WIDER, "required": ["to", "bcc"]}
 
 
@@ -36,6 +38,8 @@ def grade(before: dict[str, Any], now: dict[str, Any]) -> Grade:
         ({}, {"annotations": {"readOnlyHint": False}}, Grade.TEXT),
         ({}, {"outputSchema": {}}, Grade.TEXT),
         ({}, {"inputSchema": WIDER}, Grade.WIDENED),
+        ({"inputSchema": ANY}, {"inputSchema": ANY_MORE}, Grade.WIDENED),
+        ({"inputSchema": ANY_MORE}, {"inputSchema": ANY}, Grade.NARROWED),
         ({"inputSchema": WIDER}, {"inputSchema": NARROWER}, Grade.NARROWED),
         ({"inputSchema": NARROWER}, {"inputSchema": {"type": "object"}}, Grade.COLLAPSED),
         ({}, {"annotations": {"readOnlyHint": True}}, Grade.WEAKENED),

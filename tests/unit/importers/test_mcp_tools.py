@@ -6,7 +6,7 @@ import pytest
 
 from interlock.core.effect import Effect
 from interlock.importers.mcp_tools import read_entries, suggested
-from tests.mcp_snapshots import entry, of_schema
+from tests.mcp_snapshots import entry, of_schema, taken
 
 pytestmark = pytest.mark.requirement("REG-9")
 
@@ -74,3 +74,11 @@ def test_one_without_words_says_so() -> None:
 )
 def test_hints_suggest_and_what_is_not_said_is_the_worst(hints: Any, expected: tuple[Effect, bool]) -> None:
     assert suggested(hints) == expected
+
+
+def test_a_schema_that_says_nothing_is_one_of_an_object_and_one_of_something_else_is_none() -> None:
+    (read,) = read_entries([entry(inputSchema={})]).tools.values()
+    assert read.input_schema == {"type": "object"}
+    snapshot = taken(entry(inputSchema={"type": "string"}), entry("good"))
+    assert [*snapshot.tools] == ["good"]
+    assert "must be an object schema" in snapshot.not_tools["send"]
