@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from tests.tidy.source import Fault, Source
+from tests.tidy.source import Fault, Source, statements
 
 IMPURE_CALLS = {"open", "print", "input", "exec", "eval", "compile", "__import__", "breakpoint"}
 CLOCK_READS = {"now", "utcnow", "today"}
@@ -28,7 +28,7 @@ def impure_import(source: Source, bans: Bans) -> Iterator[Fault]:
     """A pure room imports ours, and of the world's only what neither touches nor asks it."""
     if not _is_pure(source, bans):
         return
-    for node, module in _imports(source.tree):
+    for node, module in _imports(source):
         if module.partition(".")[0] != "interlock" and not _prefixes(module) & bans.pure_modules:
             message = f"{module} is not on the list of pure modules: let a room at the edge do it and pass the value in"
             yield Fault("impure-import", source.path, node.lineno, message, module)
@@ -38,7 +38,7 @@ def impure_call(source: Source, bans: Bans) -> Iterator[Fault]:
     """A pure room reads no file and no clock, and builds no code."""
     if not _is_pure(source, bans):
         return
-    for node in _calls(source.tree):
+    for node in source.nodes(ast.Call):
         called = _last_name(node.func)
         is_builtin = isinstance(node.func, ast.Name) and called in IMPURE_CALLS
         is_clock = isinstance(node.func, ast.Attribute) and called in CLOCK_READS
@@ -51,16 +51,16 @@ def impure_call(source: Source, bans: Bans) -> Iterator[Fault]:
 def any_in_core(source: Source, bans: Bans) -> Iterator[Fault]:
     """`Any` switches the type checker off where it matters most."""
     if source.in_package and source.parts[0] == "core":
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.Name | ast.Attribute) and _last_name(node) == "Any":
+        for node in source.nodes(ast.Name, ast.Attribute):
+            if _last_name(node) == "Any":
                 yield Fault("any-in-core", source.path, node.lineno, "Any in core: say Json, object or a type variable")
 
 
 def loose_dataclass(source: Source, bans: Bans) -> Iterator[Fault]:
     """Dataclasses of core are frozen and slotted: a decision cannot be changed after it was made."""
     if source.in_package and source.parts[0] == "core":
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.ClassDef) and any(map(_is_loose, node.decorator_list)):
+        for node in source.nodes(ast.ClassDef):
+            if any(map(_is_loose, node.decorator_list)):
                 message = f"{node.name}: write @dataclass(frozen=True, slots=True)"
                 yield Fault("loose-dataclass", source.path, node.lineno, message, node.name)
 
@@ -70,7 +70,7 @@ def import_in_function(source: Source, bans: Bans) -> Iterator[Fault]:
     if not source.in_package or _listed(source.path, bans.lazy_imports):
         return
     for name, function, _ in source.functions:
-        if any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(function)):
+        if _imports_inside(function):
             message = f"{name} imports inside: import on top; a heavy adapter is assembled in assemble.py"
             yield Fault("import-in-function", source.path, function.lineno, message, name)
 
@@ -82,8 +82,8 @@ def vague_name(source: Source, bans: Bans) -> Iterator[Fault]:
     for part in source.parts:
         if {word.capitalize().removesuffix("s") for word in part.split("_")} & bans.name_parts:
             yield Fault("vague-name", source.path, 1, f"module {part!r}: name it by what it holds", part)
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ClassDef) and _camel_parts(node.name) & bans.name_parts:
+    for node in source.nodes(ast.ClassDef):
+        if _camel_parts(node.name) & bans.name_parts:
             yield Fault("vague-name", source.path, node.lineno, f"{node.name}: name what it is or does", node.name)
 
 
@@ -91,22 +91,22 @@ def broad_except(source: Source, bans: Bans) -> Iterator[Fault]:
     """A broad handler lives only where a call must not leave the loop, and says why."""
     if not source.in_package or _listed(source.path, bans.broad_except):
         return
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ExceptHandler) and (node.type is None or _caught(node.type) & BROAD):
+    for node in source.nodes(ast.ExceptHandler):
+        if node.type is None or _caught(node.type) & BROAD:
             yield Fault("broad-except", source.path, node.lineno, "catch the exceptions that you expect, by name")
 
 
 def swallowed(source: Source, bans: Bans) -> Iterator[Fault]:
     """An exception that is passed over in silence looks like one that was forgotten."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.ExceptHandler) and len(node.body) == 1 and isinstance(node.body[0], ast.Pass):
+    for node in source.nodes(ast.ExceptHandler):
+        if len(node.body) == 1 and isinstance(node.body[0], ast.Pass):
             message = "`pass` in except: use contextlib.suppress with a comment that says why"
             yield Fault("swallowed", source.path, node.lineno, message)
 
 
 def sleep_in_test(source: Source, bans: Bans) -> Iterator[Fault]:
     """A test that sleeps is slow on a fast machine and wrong on a slow one."""
-    for node in _calls(source.tree) if source.in_tests else ():
+    for node in source.nodes(ast.Call) if source.in_tests else ():
         if _last_name(node.func) == "sleep":
             message = "sleep in a test: wait for an event, pass the clock in, or use anyio.lowlevel.checkpoint()"
             yield Fault("sleep-in-test", source.path, node.lineno, message)
@@ -114,7 +114,7 @@ def sleep_in_test(source: Source, bans: Bans) -> Iterator[Fault]:
 
 def mock_in_test(source: Source, bans: Bans) -> Iterator[Fault]:
     """A mock of our own code proves that the code is as it is; a fake holds the contract."""
-    for node, module in _imports(source.tree) if source.in_tests else ():
+    for node, module in _imports(source) if source.in_tests else ():
         if module.startswith(("unittest.mock", "mock", "pytest_mock")):
             message = "no mocks: use the fakes of interlock.testing, or write one that holds the port's contract"
             yield Fault("mock-in-test", source.path, node.lineno, message)
@@ -129,16 +129,15 @@ def _listed(path: str, listed: Mapping[str, str]) -> bool:
     return any(path == entry or (entry.endswith("/") and path.startswith(entry)) for entry in listed)
 
 
-def _imports(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((node, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield from ((node, f"{node.module}.{alias.name}") for alias in node.names)
+def _imports(source: Source) -> Iterator[tuple[ast.stmt, str]]:
+    for node in source.nodes(ast.Import):
+        yield from ((node, alias.name) for alias in node.names)
+    for part in source.nodes(ast.ImportFrom):
+        yield from ((part, f"{part.module}.{alias.name}") for alias in part.names)
 
 
-def _calls(tree: ast.Module) -> Iterator[ast.Call]:
-    return (node for node in ast.walk(tree) if isinstance(node, ast.Call))
+def _imports_inside(node: ast.AST) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom) or any(map(_imports_inside, statements(node)))
 
 
 def _prefixes(dotted: str) -> set[str]:

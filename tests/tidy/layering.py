@@ -30,7 +30,7 @@ def layering(source: Source, rooms: Rooms) -> Iterator[Fault]:
     if row is None:
         yield Fault("layering", source.path, 1, f"room {room!r} is not in the table of rooms: add its row")
         return
-    for line, target in _own_imports(source.tree):
+    for line, target in _own_imports(source):
         if not _allowed(target, room=room, row=row, rooms=rooms):
             yield Fault("layering", source.path, line, f"{room} may not import {'/'.join(target)}", ".".join(target))
 
@@ -68,14 +68,14 @@ def _allowed(target: tuple[str, ...], *, room: str, row: frozenset[str], rooms: 
     return "*" in row and wanted.partition("/")[0] not in rooms.never.get(room, frozenset())
 
 
-def _own_imports(tree: ast.Module) -> Iterator[tuple[int, tuple[str, ...]]]:
+def _own_imports(source: Source) -> Iterator[tuple[int, tuple[str, ...]]]:
     """Every import of our own, as its path below the package, wherever in the file it stands."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from ((node.lineno, _below(alias.name)) for alias in node.names if _is_own(alias.name))
-        elif isinstance(node, ast.ImportFrom) and _is_own(node.module or ""):
-            module = node.module or ""
-            yield from ((node.lineno, _below(f"{module}.{alias.name}")) for alias in node.names)
+    for node in source.nodes(ast.Import):
+        yield from ((node.lineno, _below(alias.name)) for alias in node.names if _is_own(alias.name))
+    for part in source.nodes(ast.ImportFrom):
+        module = part.module or ""
+        if _is_own(module):
+            yield from ((part.lineno, _below(f"{module}.{alias.name}")) for alias in part.names)
 
 
 def _is_own(module: str) -> bool:

@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.tidy.source import Fault, Source
+from tests.tidy.source import Fault, Source, children, statements
 
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.TryStar, ast.Match)
 BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case, ast.IfExp, ast.comprehension)
@@ -77,15 +77,18 @@ def parameters(source: Source, limits: Limits) -> Iterator[Fault]:
             yield Fault("keyword-only", source.path, node.lineno, message, name)
 
 
-def _branches(node: ast.AST) -> int:
-    inner = [child for child in ast.iter_child_nodes(node) if not isinstance(child, SCOPES)]
-    return sum(isinstance(child, BRANCHES) + _branches(child) for child in inner)
+def _branches(function: ast.AST) -> int:
+    found, inner = 0, [function]
+    for node in inner:
+        found += isinstance(node, BRANCHES)
+        inner += [child for child in children(node) if not isinstance(child, SCOPES)]
+    return found
 
 
 def _depth(node: ast.AST) -> int:
     if isinstance(node, SCOPES):
         return 0
-    below = max((_depth(child) for child in ast.iter_child_nodes(node)), default=0)
+    below = max((_depth(child) for child in statements(node)), default=0)
     if isinstance(node, ast.If):
         return _depth_of_if(node)
     return below + isinstance(node, BLOCKS)
