@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from interlock.assemble import Gate, Host
+    from interlock.core.agents import AgentTools, Canary, ShadowRule, ToolUse, Upgrade
     from interlock.core.approval import Approval, ApprovalState
     from interlock.core.artifact import Match, Page
     from interlock.core.audit_log import Verified
@@ -30,8 +31,11 @@ if TYPE_CHECKING:
     from interlock.core.effect import Effect
     from interlock.core.errors import (
         ActRefused,
+        AgentInvalid,
+        AgentUnknown,
         ApprovalUnknown,
         BackupInvalid,
+        DocumentChanged,
         InterlockError,
         KeyInvalid,
         NotWritten,
@@ -105,6 +109,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "interlock.assemble": ("Gate", "Host"),
+    "interlock.core.agents": ("AgentTools", "Canary", "ShadowRule", "ToolUse", "Upgrade"),
     "interlock.core.approval": ("Approval", "ApprovalState"),
     "interlock.core.artifact": ("Match", "Page"),
     "interlock.core.audit_log": ("Verified",),
@@ -124,8 +129,11 @@ _HOMES = {
     "interlock.core.effect": ("Effect",),
     "interlock.core.errors": (
         "ActRefused",
+        "AgentInvalid",
+        "AgentUnknown",
         "ApprovalUnknown",
         "BackupInvalid",
+        "DocumentChanged",
         "InterlockError",
         "KeyInvalid",
         "NotWritten",
@@ -207,6 +215,9 @@ __all__ = [
     "ActRefused",
     "Against",
     "Agent",
+    "AgentInvalid",
+    "AgentTools",
+    "AgentUnknown",
     "Approval",
     "ApprovalFloor",
     "ApprovalState",
@@ -219,6 +230,7 @@ __all__ = [
     "Break",
     "CacheRule",
     "Caller",
+    "Canary",
     "Check",
     "Checkpoint",
     "ChosenBy",
@@ -237,6 +249,7 @@ __all__ = [
     "Damage",
     "Declaration",
     "Deny",
+    "DocumentChanged",
     "Drives",
     "Effect",
     "Entropy",
@@ -316,6 +329,7 @@ __all__ = [
     "Secrets",
     "Settings",
     "SettingsInvalid",
+    "ShadowRule",
     "Signer",
     "Source",
     "SpecInvalid",
@@ -328,10 +342,12 @@ __all__ = [
     "ToolFault",
     "ToolSpec",
     "ToolUnknown",
+    "ToolUse",
     "Traced",
     "Trust",
     "UndoState",
     "Unit",
+    "Upgrade",
     "Usage",
     "Vendor",
     "Verdict",

@@ -34,6 +34,7 @@ from interlock.proving import provers_of
 from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.spool import Spools
 from interlock.runtime.acts import only_operators
+from interlock.runtime.agents import AgentDesk
 from interlock.runtime.approvals import ApprovalDesk
 from interlock.runtime.audit import AuditDesk
 from interlock.runtime.batch import call_many
@@ -143,6 +144,7 @@ class Gate(Walk):
         self.catalogue = Offered(world, settings, views=views, records=records, health=health, finding=finding)
         self.catalogue.find_runs_with(self._bound_runs)
         self.examples = LibraryDesk(world, views=views, records=records, home=settings.tenant)
+        self.agents = AgentDesk(world, views=views, records=records, home=settings.tenant)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, home=settings.tenant)
         self.recovery = RecoveryDesk(self, world, records, views=views, settings=settings)
@@ -355,7 +357,7 @@ def wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, key
         provers=provers_of(store.address, master=keys.master, seal=host.seal),
         ranker=host.ranker,
     )
-    views = Views(store, environment=settings.environment, facts=frozenset(host.fact_names))
+    views = Views(store, documents=store.documents, environment=settings.environment, facts=frozenset(host.fact_names))
     records = Records(keys.master, clock=world.clock, entropy=world.entropy, redactor=redactor)
     return kind(world, settings, views=views, records=records, runners=runners, models=host.models)
 

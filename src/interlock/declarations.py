@@ -12,14 +12,14 @@ from interlock.core.model_text import model_text
 from interlock.models.dialects import Declarations, Dialect, declare
 from interlock.runtime.finding import Finding
 from interlock.runtime.health import Health
+from interlock.runtime.promotions import Promotions
 from interlock.runtime.records import Records
-from interlock.runtime.retiring import Retiring
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
 
 
-class Offered(Retiring):
+class Offered(Promotions):
     """What is published, how it is told to models, and how they find it."""
 
     def __init__(

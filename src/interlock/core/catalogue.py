@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from heapq import nlargest
 
+from interlock.core.agents import Routes
 from interlock.core.evidence import STATUS_ONLY, Evidence
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.retirement import Retirement
@@ -48,8 +49,9 @@ class Tool:
 class Catalogue:
     """The default version of each tool. `epoch` rises with every change of a tool or policy in this process's view.
 
-    `versions` are all that are published and whose code is here, by digest: what pins lead to. `retired` are names of
-    which nothing but retired versions is left, and whose code is not here either: late calls are told so.
+    `versions` are all that are published and whose code is here, by digest: what pins of runs lead to. `retired` are
+    names of which nothing but retired versions is left, and whose code is not here either: late calls are told so.
+    `agents` are those that are published, by tenant and name; `by_version`, where there are any, what they lead to.
     """
 
     tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
@@ -57,11 +59,25 @@ class Catalogue:
     elsewhere: Mapping[tuple[str, str], ToolSpec] = field(default_factory=dict)
     versions: Mapping[str, Tool] = field(default_factory=dict)
     retired: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
+    agents: Mapping[tuple[str, str], Routes] = field(default_factory=dict)
+    by_version: Mapping[tuple[str, str, str], Tool] = field(default_factory=dict)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
         """Everything that policies may be about, callable in this process or not."""
         return (*(tool.spec for tool in self.tools.values()), *self.elsewhere.values())
+
+    @property
+    def routed(self) -> tuple[ToolSpec, ...]:
+        """The versions here that agents name, which policies have to fit too."""
+        named = {
+            (tenant, use.tool, version)
+            for (tenant, _), routes in self.agents.items()
+            for use in routes.agent.tools
+            for version in use.versions
+        }
+        found = (self.numbered(*each) for each in sorted(named))
+        return tuple(tool.spec for tool in found if tool is not None)
 
     def find(self, tenant: str, name: str) -> Tool | None:
         """The tenant's own tool of exactly this name, else the shared one."""
@@ -77,6 +93,14 @@ class Catalogue:
         if tool is None or tool.spec.name != name or tool.spec.tenant not in (tenant, SHARED):
             return None
         return tool
+
+    def routes(self, tenant: str, agent: str) -> Routes | None:
+        """The tenant's own agent of this name, else the shared one; None: none is published."""
+        return self.agents.get((tenant, agent)) or self.agents.get((SHARED, agent))
+
+    def numbered(self, tenant: str, name: str, version: str) -> Tool | None:
+        """This version of the tenant's own tool, else of the shared one, where it is here."""
+        return self.by_version.get((tenant, name, version)) or self.by_version.get((SHARED, name, version))
 
     def of(self, tenant: str) -> Iterable[Tool]:
         """Every tool that the tenant might be allowed to use, ordered by name; its own stand before shared ones."""

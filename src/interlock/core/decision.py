@@ -14,10 +14,10 @@ from dataclasses import field, fields, replace
 from typing import assert_never
 
 from interlock.core.approval import BOUND_TO, Approval, ApprovalState, Binding, Requirement
-from interlock.core.budget import Counted, Exhausted, Reservation, ScopeKind, Taken, Unit, exhausted
+from interlock.core.budget import Counted, Exhausted, Reservation, Taken, exhausted
 from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json
-from interlock.core.catalogue import NAME_CHARS_MAX, Catalogue, Tool
+from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.effect import CallState
 from interlock.core.freeze import freeze
 from interlock.core.frozen import frozen, maker
@@ -25,9 +25,11 @@ from interlock.core.labels import Labels
 from interlock.core.lifecycle import CLOSED, Lifecycle, Use, drains
 from interlock.core.operation import Operation
 from interlock.core.policy import Answer, PolicyRequest, PolicySlice, Verdict, Visibility
+from interlock.core.refusal_words import key_wanted, no_tool, over_said
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.retirement import how_to
+from interlock.core.routing import Missing, Why, located
 from interlock.core.run import NO_RUN, RunFacts
 from interlock.core.tool import ChosenBy
 
@@ -149,11 +151,17 @@ def propose(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Operation |
 def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny:
     """The tool of exactly this name that takes calls at present, or took them once: what was done is told again."""
     pin, tenant = caller.pin, caller.principal.tenant
-    tool = catalogue.find(tenant, call.name) if pin is None else catalogue.pinned(tenant, call.name, digest=pin)
+    if catalogue.agents and caller.origin.agent:
+        routed = located(call.name, caller, catalogue)
+        if isinstance(routed, Missing) and routed.tool is not None:
+            return unrouted(routed, caller, name=call.name)
+        tool = None if isinstance(routed, Missing) else routed
+    else:  # `located` spelled out: every call comes by
+        tool = catalogue.find(tenant, call.name) if pin is None else catalogue.pinned(tenant, call.name, digest=pin)
     if tool is None and pin is None:
         tool = catalogue.late(tenant, call.name)
     if tool is None:
-        return Deny(Code.TOOL_NOT_FOUND, _no_tool(call.name))
+        return Deny(Code.TOOL_NOT_FOUND, no_tool(call.name))
     by_others = tool.spec.chosen_by is _BY_USER and not caller.user_requested
     if tool.state in CLOSED and (by_others or tool.state is not _RETIRED):
         return closed_to(tool, name=call.name)
@@ -162,11 +170,21 @@ def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny
     return tool
 
 
+def unrouted(missing: Missing | None, caller: Caller, *, name: str) -> Deny:
+    """Why a name leads this caller to no tool. A model is told of no versions."""
+    agent = caller.origin.agent
+    if missing is None or missing.tool is None:
+        return Deny(Code.TOOL_NOT_FOUND, no_tool(name))
+    if missing.why is Why.NOT_LISTED:
+        return Deny(Code.TOOL_NOT_ALLOWED, f"{name} is not among the tools of the agent {agent}.", tool=missing.tool)
+    return Deny(Code.TOOL_UNAVAILABLE, f"What the agent {agent} is to use as {name} is not here.", tool=missing.tool)
+
+
 def closed_to(tool: Tool, *, name: str) -> Deny:
     """The refusal of a call to a tool that takes none, with what may do instead."""
     code = CLOSED[tool.state]
     if code is Code.TOOL_NOT_FOUND:
-        return Deny(code, _no_tool(name), tool=tool)
+        return Deny(code, no_tool(name), tool=tool)
     says, going = f"{tool.spec.name} is {tool.state.value}.", tool.retirement
     if going is None or going.replacement is None or tool.state is not _RETIRED:
         return Deny(code, says, tool=tool)
@@ -186,7 +204,7 @@ def decide(operation: Operation, facts: Facts) -> Decision:
     if facts.run.ended is not None:
         return Deny(Code.RUN_ENDED, f"The run has ended: {facts.run.ended}.")
     if operation.key is None and operation.tool.spec.effect.is_effect:
-        return Deny(Code.IDEMPOTENCY_REQUIRED, _key_wanted(operation))
+        return Deny(Code.IDEMPOTENCY_REQUIRED, key_wanted(operation.spec))
     if facts.deadline_us is not None and facts.as_of_us >= facts.deadline_us:
         return Deny(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.")
     verdict = _judged(operation, facts)
@@ -232,7 +250,7 @@ def mask(deny: Deny, name: str, *, visibility: Visibility) -> Deny:
     """The refusal as the caller may hear it: of a tool that the caller may not see, it is as if there were none."""
     if deny.tool is not None and visibility is Visibility.NEVER:
         audited = deny.code if deny.code is Code.PERMISSION_DENIED else Code.TOOL_NOT_ALLOWED
-        deny = replace(deny, code=Code.TOOL_NOT_FOUND, message=_no_tool(name), details={}, audited=audited)
+        deny = replace(deny, code=Code.TOOL_NOT_FOUND, message=no_tool(name), details={}, audited=audited)
     if deny.code is not Code.TOOL_NOT_FOUND:
         return deny
     return replace(deny, details={}, retry_after_s=None, hint="")
@@ -371,30 +389,6 @@ def _over_budget(facts: Facts) -> Deny | None:
 
 
 def over_limit(over: Exhausted, *, now_us: int) -> Deny:
-    """The refusal that names the limit. Of what tenants share it tells no numbers: they would be others' too."""
-    limit, resets_us = over.limit, over.resets_us
-    details: dict[str, Json] = {"unit": limit.unit.value, "scope": limit.scope.value, "resets_at_us": resets_us}
-    named = f"{limit.unit.value} of one {limit.scope.value}, which all share"
-    if not limit.shared:
-        details |= {"limit": limit.amount, "left": over.left}
-        named = f"{limit.amount} {limit.unit.value} per {limit.scope.value}"
-    if limit.scope is ScopeKind.OPERATION:
-        return Deny(Code.REPEATED_CALL, f"The same operation was called too often: {named}.", details, over=over)
-    if resets_us is not None:
-        wait_s = max(0.0, (resets_us - now_us) / 1e6)
-        says = f"Rate reached: {named} in {limit.window_s} s."
-        return Deny(Code.RATE_LIMITED, says, details, retry_after_s=wait_s, over=over)
-    if limit.unit is Unit.CONCURRENT:
-        return Deny(Code.RATE_LIMITED, f"Too many at once: {named}.", details, retry_after_s=0.05, over=over)
-    return Deny(Code.BUDGET_EXHAUSTED, f"Budget used up: {named}.", details, over=over)
-
-
-def _no_tool(name: str) -> str:
-    # A name that is cut could show the beginning of a secret that is masked where it stands whole.
-    return f"There is no tool named {name!r}." if len(name) <= NAME_CHARS_MAX else "There is no tool of that name."
-
-
-def _key_wanted(operation: Operation) -> str:
-    if operation.spec.idempotency.caller_key_required:
-        return f"{operation.spec.name} demands an idempotency key from its caller."
-    return f"{operation.spec.name} changes something: outside a run it needs a business task or an idempotency key."
+    """The refusal that names the limit."""
+    said = over_said(over, now_us=now_us)
+    return Deny(said.code, said.message, said.details, said.retry_after_s, over=over)

@@ -12,6 +12,8 @@
     ├── ApprovalUnknown        an approval id that this tenant does not have
     ├── PolicyInvalid          a policy that does not parse or does not fit the catalogue
     ├── ToolFault              raised by a tool's own code to report a declared error code
+    ├── AgentInvalid           an agent that says what cannot be meant, or a change of one that leads nowhere
+    ├── AgentUnknown           an agent that this tenant does not have
     ├── DocumentInvalid        a document of the control plane that cannot be kept
     ├── DocumentChanged        a change of a document that somebody else has changed meanwhile
     ├── RedactionInvalid       a secret or pattern that cannot be redacted safely
@@ -70,6 +72,14 @@ class ApprovalUnknown(InterlockError):
 
 class PolicyInvalid(InterlockError):
     """A policy does not parse, or names what the catalogue does not have."""
+
+
+class AgentInvalid(InterlockError):
+    """An agent of the control plane says what cannot be meant, or there is no way to what is asked of it."""
+
+
+class AgentUnknown(InterlockError):
+    """This tenant has no agent of that name."""
 
 
 class DocumentInvalid(InterlockError):

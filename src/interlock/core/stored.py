@@ -8,13 +8,14 @@ from dataclasses import replace
 from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
 from interlock.core.canonical import Json, canonical, decode, stored_json
 from interlock.core.catalogue import Catalogue, Tool
-from interlock.core.decision import Deny, closed_to
+from interlock.core.decision import Deny, closed_to, unrouted
 from interlock.core.errors import StoreError
 from interlock.core.freeze import Unfrozen, injected_of
 from interlock.core.lifecycle import Lifecycle, Use, refusal
 from interlock.core.operation import Operation, operation_digest
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
+from interlock.core.routing import Missing, located
 
 BROKEN = "a stored operation cannot be read"
 _FIELDS = frozenset("arguments caller call tool version spec digest model_digest resource key keyed".split())
@@ -77,18 +78,19 @@ def thaw(
 ) -> Operation | Deny:
     """The same operation, to the byte, on the tool version that it was frozen for; `principal` is the caller of today.
 
-    Denied where that version is not open to this use any more, or is another one under the same name (its code is
-    asked whatever the name means by now), or where the context of today would have other values injected. A retired
-    version is no reason yet: what was done of it is told again, and `decide` refuses the rest. Raises `StoreError`
-    where the bytes are none that `seal` wrote.
+    Denied where that version is not open to this use any more, or where the name means another one to that caller (its
+    code is asked whatever the name means by now), or where the context of today would have other values injected. A
+    retired version is no reason yet: what was done of it is told again, and `decide` refuses the rest. Raises
+    `StoreError` where the bytes are none that `seal` wrote.
     """
     fields = _fields(sealed)
     caller = _caller(_object(fields["caller"]), principal)
     name = str(fields["tool"])
-    tenant, pin = caller.principal.tenant, str(fields["spec"]) if use is Use.CODE else caller.pin
-    tool = catalogue.find(tenant, name) if pin is None else catalogue.pinned(tenant, name, digest=pin)
-    if tool is None:
-        return Deny(Code.TOOL_NOT_FOUND, f"There is no tool named {name[:128]!r}.")
+    tool: Tool | Missing | None = catalogue.pinned(caller.principal.tenant, name, digest=str(fields["spec"]))
+    if use is not Use.CODE:
+        tool = located(name, caller, catalogue)
+    if tool is None or isinstance(tool, Missing):
+        return unrouted(tool, caller, name=name)
     if tool.digest != fields["spec"]:
         return Deny(Code.APPROVAL_MISMATCH, f"{name} has changed since.", tool=tool)
     if refusal(tool.state, use) is not None and tool.state is not Lifecycle.RETIRED:

@@ -13,6 +13,7 @@ from interlock.core.decision import Deny, mask
 from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import PolicySet, Visibility
 from interlock.core.refusals import Code
+from interlock.core.routing import tools_of
 
 HINTS_MAX = 3
 """How many names are suggested for one that is unknown."""
@@ -33,8 +34,12 @@ class View:
 
     def visible(self, caller: Caller) -> tuple[str, ...]:
         """The names of the tools that this caller may see: all but those that policy never allows."""
-        tools = self.catalogue.of(caller.principal.tenant)
-        return tuple(tool.spec.name for tool in tools if self.visibility(tool, caller) is not Visibility.NEVER)
+        return tuple(tool.spec.name for tool in self.tools(caller))
+
+    def tools(self, caller: Caller) -> tuple[Tool, ...]:
+        """Those tools, each in the version that its name means to the caller."""
+        tools = tools_of(caller, self.catalogue)
+        return tuple(tool for tool in tools if self.visibility(tool, caller) is not Visibility.NEVER)
 
     def told(self, deny: Deny, name: str, caller: Caller) -> Deny:
         """The refusal as this caller may hear it; an unknown name gets the nearest that the caller may call."""
@@ -53,7 +58,7 @@ class View:
 
     def _nearest(self, name: str, caller: Caller) -> Iterator[str]:
         """Policy is asked about names that are close, never about all."""
-        tools = {tool.spec.name: tool for tool in self.catalogue.of(caller.principal.tenant)}
+        tools = {tool.spec.name: tool for tool in tools_of(caller, self.catalogue)}
         close = nearest(name, [each for each, tool in tools.items() if tool.state not in CLOSED])
         seen = (each for each in close if self.visibility(tools[each], caller) is not Visibility.NEVER)
         return islice(seen, HINTS_MAX)

@@ -15,6 +15,7 @@ from interlock.core.errors import SettingsInvalid
 from interlock.core.journal import EventKind
 from interlock.core.policy import Visibility
 from interlock.core.refusals import Code
+from interlock.core.routing import Missing, located
 from interlock.core.view import View
 from interlock.loop.agent import Agent, by_name
 from interlock.loop.entries import Begun, Bound, Check, Entry, written
@@ -176,8 +177,8 @@ def _check_check(check: Check | None, view: View, caller: Caller) -> None:
     if check is None:
         return
     name = check.tool
-    tool = view.catalogue.find(caller.principal.tenant, name)
-    if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
+    tool = located(name, caller, view.catalogue)
+    if isinstance(tool, Missing) or view.visibility(tool, caller) is Visibility.NEVER:
         close = view.told(Deny(Code.TOOL_NOT_FOUND, ""), name, caller).details.get("nearest")
         meant = f" (do you mean {close[0]}?)" if isinstance(close, list) and close else ""
         which = f"check: there is no tool {name!r} that this principal may see{meant}"

@@ -33,11 +33,15 @@ PAGE = 256
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A tool as a run is bound to it: this version, whatever is published later."""
+    """A tool as a run is bound to it: this version, whatever is published later.
+
+    `agent` is the one that has it in this version, where the agents of the run have it in several; empty: all.
+    """
 
     name: str
     version: str
     digest: str
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

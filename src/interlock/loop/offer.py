@@ -17,6 +17,7 @@ from interlock.core.lifecycle import ALLOWED, CLOSED, Use, refusal
 from interlock.core.model_text import model_text
 from interlock.core.policy import Visibility
 from interlock.core.refusals import Code
+from interlock.core.routing import Missing, located
 from interlock.core.stand_in import offered as working_ones
 from interlock.core.view import View
 from interlock.loop.agent import Agent
@@ -81,26 +82,36 @@ def missing(view: View, bound: Iterable[Bound], tenant: str) -> tuple[Bound, ...
 def checking(view: View, caller: Caller, name: str, *, bound: Iterable[Bound] = ()) -> Tool | None:
     """The tool that says whether a task is done: the version that the run is bound to, else today's. None: there is
     none of that name which only reads."""
-    tenant = caller.principal.tenant
-    pin = next((each.digest for each in bound if each.name == name), None)
-    found = view.catalogue.find(tenant, name) if pin is None else view.catalogue.pinned(tenant, name, digest=pin)
-    return None if found is None or found.spec.effect.is_effect else found
+    found = located(name, caller.pinned(bound_to(bound, name, agent=caller.origin.agent)), view.catalogue)
+    return None if isinstance(found, Missing) or found.spec.effect.is_effect else found
+
+
+def bound_to(bound: Iterable[Bound], name: str, *, agent: str) -> str | None:
+    """The digest that a name means to an agent of a run; None: the run is bound to none."""
+    return next((each.digest for each in bound if each.name == name and each.agent in ("", agent)), None)
 
 
 def bound_of(view: View, callers: Sequence[Caller], names: Iterable[str] | None) -> tuple[Bound, ...]:
-    """What a run that starts now is bound to: the default versions of all tools that it may see, or of those named.
+    """What a run that starts now is bound to: all tools that it may see, or those named, in the versions they mean now.
 
     `callers` are one for each of its agents: what a later one may see is bound too, and offered to that one alone.
     """
-    tools = view.catalogue.of(callers[0].principal.tenant)
     wanted = None if names is None else frozenset(names)
-    return tuple(
-        Bound(tool.spec.name, tool.spec.version, tool.digest)
-        for tool in tools
-        if refusal(tool.state, Use.NEW_RUN) is None
-        and (wanted is None or tool.spec.name in wanted or tool.spec.name in (HAND_OFF, FIND_TOOLS))
-        and any(view.visibility(tool, caller) is not Visibility.NEVER for caller in callers)
-    )
+    found: dict[str, dict[str, Tool]] = {}
+    for caller in callers:
+        for tool in view.tools(caller):
+            if refusal(tool.state, Use.NEW_RUN) is not None:
+                continue
+            if wanted is None or tool.spec.name in wanted or tool.spec.name in (HAND_OFF, FIND_TOOLS):
+                found.setdefault(tool.spec.name, {})[caller.origin.agent] = tool
+    return tuple(each for name in sorted(found) for each in _bound(found[name]))
+
+
+def _bound(tools: Mapping[str, Tool]) -> Iterable[Bound]:
+    """How a run is bound to one tool, given its version for each agent that may see it."""
+    digests = {tool.digest for tool in tools.values()}
+    agents = {agent if len(digests) > 1 else "": tool for agent, tool in tools.items()}
+    return [Bound(tool.spec.name, tool.spec.version, tool.digest, agent) for agent, tool in agents.items()]
 
 
 def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
@@ -186,10 +197,10 @@ class Offers:
 
 
 def _of_run(view: View, caller: Caller, bound: Bound, *, agent: Agent) -> Tool | None:
-    if not is_tool_of(agent, bound.name):
+    if not is_tool_of(agent, bound.name) or bound.agent not in ("", agent.name):
         return None
-    tool = view.catalogue.pinned(caller.principal.tenant, bound.name, digest=bound.digest)
-    if tool is None or view.visibility(tool, caller) is Visibility.NEVER:
+    tool = located(bound.name, caller.pinned(bound.digest), view.catalogue)
+    if isinstance(tool, Missing) or view.visibility(tool, caller) is Visibility.NEVER:
         return None
     return tool
 

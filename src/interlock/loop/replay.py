@@ -104,7 +104,7 @@ class Replay:
         proposed = next(each for each in found.calls if each.position == observed.position)
         plan: Planned = planned(proposed, call_id=observed.seen.call_id, offered=offered)
         seen, then = observed.seen, then_of(observed.seen)
-        bound = {each.name: each.digest for each in run.begun.bound}
+        bound = {each.name: each.digest for each in run.begun.bound if each.agent in ("", run.agent.name)}
         because: tuple[str, ...]
         if plan.deny is not None and not _has(run.agent, plan.call.name, bound):
             now, because = Code.PERMISSION_DENIED.value, (plan.deny.message,)

@@ -14,6 +14,7 @@ from interlock.core.decision import Deny, propose
 from interlock.core.frozen import frozen
 from interlock.core.observation import Observation, Status
 from interlock.core.refusals import Code
+from interlock.core.routing import Missing, located
 from interlock.core.view import View
 from interlock.runtime.gate import Gate
 
@@ -125,10 +126,8 @@ def _places(calls: Sequence[ToolCall], callers: Sequence[Caller], *, catalogue: 
 
 
 def _tool(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | None:
-    tenant = caller.principal.tenant
-    if caller.pin is None:
-        return catalogue.find(tenant, call.name)
-    return catalogue.pinned(tenant, call.name, digest=caller.pin)
+    found = located(call.name, caller, catalogue)
+    return None if isinstance(found, Missing) else found
 
 
 def _member(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Member:

@@ -130,7 +130,8 @@ class ReadCache:
         return True
 
     def _touches(self, stored: StoredOperation, types: tuple[str, ...]) -> bool:
-        tool = self._views.current.catalogue.find(stored.tenant, stored.tool)
+        catalogue = self._views.current.catalogue
+        tool = catalogue.versions.get(stored.spec_digest) or catalogue.find(stored.tenant, stored.tool)
         return tool is None or touches(tool.spec, types)
 
     def _kept(self, key: CacheKey, now: Generation) -> Kept | None:

@@ -146,8 +146,7 @@ class Registry:
         A tool on standby is among them while one that falls back on it does not work.
         """
         view = self._views.current
-        names = frozenset(view.visible(caller))
-        tools = {tool.spec.name: tool for tool in view.catalogue.of(caller.principal.tenant) if tool.spec.name in names}
+        tools = {tool.spec.name: tool for tool in view.tools(caller)}
         specs = [tool.spec for tool in tools.values()]
         working = [spec for spec in specs if not self._health.withheld(spec)]
         return tuple(tools[spec.name] for spec in offered(specs, working=working))

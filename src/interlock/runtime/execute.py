@@ -18,6 +18,7 @@ from interlock.core.outcome import Failed, Outcome, Succeeded
 from interlock.core.policy import Visibility
 from interlock.core.redaction import Redactor
 from interlock.core.refusals import Code
+from interlock.core.routing import Missing, located
 from interlock.core.stand_in import may_stand_in
 from interlock.ports import Attempt, Claim, Invocation
 from interlock.runtime.attempts import attempt_all, tail_of
@@ -150,8 +151,8 @@ class Executor:
         spec, view = operation.spec, self._views.current
         if not isinstance(outcome, Failed) or outcome.code is not Code.TOOL_UNAVAILABLE or not spec.fallback:
             return outcome
-        other = view.catalogue.find(operation.caller.principal.tenant, spec.fallback)
-        if other is None or not may_stand_in(other.spec, spec) or self.health.withheld(other.spec):
+        other = located(spec.fallback, operation.caller.pinned(None), view.catalogue)
+        if isinstance(other, Missing) or not may_stand_in(other.spec, spec) or self.health.withheld(other.spec):
             return outcome
         if other.state in CLOSED or view.visibility(other, operation.caller) is Visibility.NEVER:
             return outcome

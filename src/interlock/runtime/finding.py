@@ -10,6 +10,7 @@ from interlock.core.catalogue import Tool
 from interlock.core.choice import ALWAYS, FIND_TOOLS, Choice, Found, Withheld, is_over, kept, one_line
 from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import Visibility
+from interlock.core.routing import tools_of
 from interlock.core.stand_in import offered
 from interlock.core.view import View
 from interlock.ports.finding import Ranked, Ranker
@@ -106,7 +107,7 @@ class Finding:
 
 
 def _of(view: View, caller: Caller) -> Sequence[Tool]:
-    return tuple(view.catalogue.of(caller.principal.tenant))
+    return tuple(tools_of(caller, view.catalogue))
 
 
 def _chosen(

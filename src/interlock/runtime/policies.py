@@ -54,6 +54,8 @@ class PolicyDesk:
         view = self._views.current
         catalogue = await self._views.catalogue(coming)
         proposed = self._views.compile(await self._views.sources(tuple(sources)), catalogue=catalogue)
+        for spec in catalogue.routed:
+            proposed.check(spec)
         tools = view.policies.impact(proposed, specs=catalogue.specs)
         void = tuple(each.id for each in await self._waiting(tenant, tools))
         return Change(tools, void, proposed.warnings)

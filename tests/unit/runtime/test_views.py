@@ -29,7 +29,7 @@ async def viewed(*found: Registered, known: tuple[ToolSpec, ...] = (ONE, TWO)) -
     """The version that a name means in a process that has this code."""
     store = MemoryStore()
     await store.publish(found, Values().event())
-    views = Views(store, environment="")
+    views = Views(store, documents=store.documents, environment="")
     views.add(known)
     tool = (await views.refresh()).catalogue.find("acme", "search")
     return None if tool is None else tool.spec.version
@@ -47,7 +47,7 @@ async def test_a_candidate_does_not_stand_in_the_way_of_what_is_in_use() -> None
 
 async def test_what_is_about_to_be_published_or_saved_can_be_looked_at_first() -> None:
     store = MemoryStore()
-    views = Views(store, environment="")
+    views = Views(store, documents=store.documents, environment="")
     views.add([ONE])
     assert (await views.catalogue((stored(ONE),))).find("acme", "search") is not None
     assert (await views.catalogue()).find("acme", "search") is None
@@ -61,7 +61,7 @@ async def test_what_is_about_to_be_published_or_saved_can_be_looked_at_first() -
 
 async def test_a_view_is_stamped_with_the_epoch_of_its_store_and_compiles_a_version_once() -> None:
     store = MemoryStore()
-    views = Views(store, environment="")
+    views = Views(store, documents=store.documents, environment="")
     views.add([ONE])
     await store.publish((stored(ONE),), Values().event())
     first = await views.refresh()

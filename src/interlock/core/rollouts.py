@@ -1,0 +1,48 @@
+"""The default version of a tool's name where an operator has set it, and the way back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from interlock.core.canonical import canonical, decode
+from interlock.core.errors import SpecInvalid
+from interlock.core.tool import spec_to_json
+from interlock.core.typed import from_json
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """What a name means until somebody says otherwise, whatever is published meanwhile.
+
+    `before` is what it meant before, to which one act goes back until `until_us` (microseconds, UTC).
+    """
+
+    version: str
+    before: str = ""
+    until_us: int = 0
+
+    def promoted(self, version: str, *, until_us: int) -> Rollout:
+        """Another version is the default, and this one is kept for a while. Raises `SpecInvalid` where it is it."""
+        if version == self.version:
+            raise SpecInvalid(f"{version} is the default already")
+        return Rollout(version, self.version, until_us)
+
+    def rolled_back(self, now_us: int) -> Rollout:
+        """The version before is the default again. Raises `SpecInvalid` where there is no way back."""
+        if not self.before:
+            raise SpecInvalid(f"there is no version before {self.version} to go back to: promote one")
+        if now_us > self.until_us:
+            raise SpecInvalid(
+                f"the window for going back to {self.before} has passed: promote it, which is another decision"
+            )
+        return Rollout(self.before)
+
+
+def rollout_to_bytes(rollout: Rollout) -> bytes:
+    """The body of its document."""
+    return canonical(spec_to_json(rollout))
+
+
+def rollout_from_bytes(body: bytes) -> Rollout:
+    """The rollout in a body. Raises `ValueError` where it is none."""
+    return from_json(Rollout, decode(body))

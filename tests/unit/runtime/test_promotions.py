@@ -1,0 +1,131 @@
+"""An operator sets which version a name means, and takes that back by one act, in every process, on record."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from interlock import Gate, Host, Principal
+from interlock.core.documents import Document, DocumentKind
+from interlock.core.errors import ActRefused, DocumentChanged, SpecInvalid, ToolUnknown
+from interlock.core.journal import EventKind
+from interlock.core.lifecycle import Lifecycle
+from interlock.core.rollouts import Rollout
+from interlock.store.memory import MemoryStore
+from interlock.testing.models import ScriptedModel
+from tests.agents import WHY, searches, version
+from tests.gates import ALICE, OPERATOR, opened, records
+from tests.runs import on_store
+from tests.unit.runtime.test_agents import path
+
+__all__ = ["path"]
+
+pytestmark = pytest.mark.requirement("REG-3")
+
+THEIRS = Principal("globex", "greta", groups=frozenset({"operator"}))
+
+
+@pytest.fixture
+async def gate(path: str, tmp_path: Path) -> AsyncIterator[Gate]:
+    async with opened(path, searches("1", "2"), host=Host(key_folder=tmp_path)) as gate:
+        yield gate
+
+
+async def promoted(gate: Gate, to: str, *, window_s: int = 60) -> Rollout:
+    return await gate.catalogue.promote("search", to, by=OPERATOR, reason=WHY, window_s=window_s)
+
+
+async def test_a_promoted_version_is_the_default_whatever_is_published_after_it(gate: Gate) -> None:
+    assert (await promoted(gate, "1")).before == "2"
+    assert await version(gate, agent="") == "1"
+    await gate.catalogue.register([gate._bound(searches("3")[0])], by=OPERATOR)
+    assert await version(gate, agent="") == "1"
+    assert gate.catalogue.get("search").spec.version == "1"
+    await promoted(gate, "3")
+    assert await version(gate, agent="") == "3"
+    assert await gate.catalogue.roll_back("search", by=OPERATOR, reason="it is slow") == Rollout("1")
+    assert await version(gate, agent="") == "1"
+    with pytest.raises(SpecInvalid, match="no version before"):
+        await gate.catalogue.roll_back("search", by=OPERATOR, reason=WHY)
+    found = [*await records(gate, "tool.promoted"), *await records(gate, "tool.rolled_back")]
+    assert [(each["version"], each["before"], each["reason"]) for each in found] == [
+        ("1", "2", WHY),
+        ("3", "1", WHY),
+        ("1", "", "it is slow"),
+    ]
+
+
+async def test_after_its_window_a_promotion_is_not_taken_back_by_one_act() -> None:
+    async with opened(":memory:", searches("1", "2")) as gate:
+        await promoted(gate, "1", window_s=0)
+        with pytest.raises(SpecInvalid, match="window"):
+            await gate.catalogue.roll_back("search", by=OPERATOR, reason=WHY)
+        with pytest.raises(SpecInvalid, match="not less than 0"):
+            await promoted(gate, "2", window_s=-1)
+
+
+async def test_the_default_that_nobody_has_set_can_be_set_so_that_it_stays(gate: Gate) -> None:
+    assert await gate.catalogue.default("search") is None
+    assert await promoted(gate, "2") == Rollout("2")
+    assert await gate.catalogue.default("search", tenant="acme") == Rollout("2")
+    with pytest.raises(SpecInvalid, match="the default already"):
+        await promoted(gate, "2")
+
+
+async def test_only_operators_set_defaults_and_of_what_is_shared_those_of_the_installations_tenant() -> None:
+    async with opened(":memory:", searches("1", "2")) as gate:
+        for by in (ALICE, THEIRS):
+            with pytest.raises(ActRefused):
+                await gate.catalogue.promote("search", "1", by=by, reason=WHY)
+            with pytest.raises(ActRefused):
+                await gate.catalogue.roll_back("search", by=by, reason=WHY)
+        assert await version(gate, agent="") == "2"
+
+
+@pytest.mark.parametrize(
+    ("name", "to", "fault"),
+    [
+        ("search", "9", ToolUnknown),
+        ("search", "1\x00", ToolUnknown),
+        ("nope", "1", ToolUnknown),
+        ("a\x00", "1", ToolUnknown),
+        ("x" * 1_000_000, "1", ToolUnknown),
+        ("search", "1", SpecInvalid),
+    ],
+)
+async def test_what_takes_no_calls_or_is_not_there_becomes_no_default(
+    name: str, to: str, fault: type[Exception]
+) -> None:
+    async with opened(":memory:", searches("1", "2")) as gate:
+        await gate.catalogue.move("search", Lifecycle.FROZEN, version="1", by=OPERATOR, reason=WHY)
+        with pytest.raises(fault):
+            await gate.catalogue.promote(name, to, by=OPERATOR, reason=WHY)
+        assert await records(gate, "tool.promoted") == []
+
+
+async def test_of_those_who_promote_at_once_each_follows_on_another_or_is_told(gate: Gate) -> None:
+    done = await asyncio.gather(*[promoted(gate, each) for each in "1212"], return_exceptions=True)
+    kept = [each for each in done if isinstance(each, Rollout)]
+    assert all(isinstance(each, Rollout | DocumentChanged | SpecInvalid) for each in done)
+    found = await records(gate, "tool.promoted")
+    assert len(found) == len(kept) >= 1
+    assert [each["before"] for each in found] == ["2", *[each["version"] for each in found[:-1]]]
+
+
+async def test_a_default_whose_code_is_elsewhere_is_not_replaced_by_another_version() -> None:
+    store = MemoryStore()
+    async with on_store(store, ScriptedModel([]), searches("1", "2")) as gate:
+        await promoted(gate, "1")
+        async with on_store(store, ScriptedModel([]), searches("2")) as other:
+            assert await version(other, agent="") == "TOOL_NOT_FOUND"
+            assert await version(gate, agent="") == "1"
+
+
+async def test_a_default_that_cannot_be_read_takes_no_calls(caplog: pytest.LogCaptureFixture) -> None:
+    async with opened(":memory:", searches("1", "2")) as gate:
+        event = gate._records.act(EventKind.TOOL_PROMOTED, "acme", {"subject": "search"})
+        found = Document("*", DocumentKind.ROLLOUT, "search", 1, b"?")
+        await gate._world.documents.save_documents((found,), event)
+        assert await version(gate, agent="") == "TOOL_NOT_FOUND"
+        assert "cannot be read" in caplog.text
