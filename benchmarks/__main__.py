@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Coroutine
 
-from benchmarks import codecs, gates, postgres, runs, scale, startup
+from benchmarks import codecs, finding, gates, postgres, runs, scale, startup
 from benchmarks.harness import Measured
 
 CASES: dict[str, Callable[[], Coroutine[None, None, Measured]]] = {
@@ -23,6 +23,7 @@ CASES: dict[str, Callable[[], Coroutine[None, None, Measured]]] = {
     "run-sqlite": runs.durable,
     "run-growth": runs.growth,
     **codecs.CASES,
+    **finding.CASES,
     "import": startup.import_time,
     "first-call": startup.first_call,
 }
