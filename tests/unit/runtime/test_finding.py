@@ -61,7 +61,7 @@ async def test_a_change_of_policy_holds_for_the_next_search() -> None:
 
 async def test_what_is_frozen_or_does_not_work_is_not_found() -> None:
     async with opened(":memory:", TOOLS) as gate:
-        await gate.catalogue.move("payroll", Lifecycle.FROZEN, by=gate._host, reason="")
+        await gate.catalogue.move("payroll", Lifecycle.FROZEN, by=gate._host, reason="stop")
         gate.health.set(SHARED, "weather", state=HealthState.MAINTENANCE)
         assert await names(gate, "what people earn") == ["invoices"]
         assert await names(gate, "rain") == []
@@ -78,7 +78,7 @@ async def test_a_search_gives_no_more_than_is_asked_for() -> None:
 
 async def test_each_tool_is_explained_by_the_first_thing_that_keeps_it_back() -> None:
     async with opened(":memory:", (*TOOLS, made("old", "Old."), made("ill", "Ill.")), NOT_FOR_BOB) as gate:
-        await gate.catalogue.move("old", Lifecycle.FROZEN, by=gate._host, reason="")
+        await gate.catalogue.move("old", Lifecycle.FROZEN, by=gate._host, reason="stop")
         gate.health.set(SHARED, "ill", state=HealthState.MAINTENANCE)
         found = await chosen(gate, "people pay", OPERATOR, tools_max=1, tools=["weather", "invoices", "old", "ill"])
         assert {name: each.withheld for name, each in found.items()} == {
