@@ -24,14 +24,18 @@ permit. Policies of a tenant decide for its principals only, those of `*` for al
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from copy import copy
 
+from interlock.core.policy_arguments import arguments_type
 from interlock.core.policy_check import Reach, check, warnings_of
 from interlock.core.policy_compile import Policy, compile_source, digest_of, refuse_duplicates
 from interlock.core.policy_engine import Evaluate, Question, Reply, cedar
+from interlock.core.policy_index import Change, Index
 from interlock.core.policy_judge import Judges
 from interlock.core.policy_rules import Rules
-from interlock.core.policy_schema import cedar_schema
+from interlock.core.policy_schema import action_name, cedar_schema
 from interlock.core.policy_slice import PolicySlice
 from interlock.core.policy_terms import (
     Answer,
@@ -76,8 +80,8 @@ _SliceKey = tuple[tuple[str, str, str, str], str]
 class PolicySet:
     """All policies of an installation, compiled against its catalogue.
 
-    `facts` names those that fact sources give beside those that tools declare. `warnings` are for people. Raises
-    `PolicyInvalid` where a policy does not parse, says what is not understood, or names what is not there.
+    `facts` names those that fact sources give beside those that tools declare. Raises `PolicyInvalid` where a policy
+    does not parse, says what is not understood, or names what is not there.
     """
 
     def __init__(
@@ -88,16 +92,54 @@ class PolicySet:
         facts: Iterable[str] = (),
         evaluate: Evaluate = cedar,
     ) -> None:
-        self._specs = tuple(specs)
-        self._facts = frozenset(facts) | {fact for spec in self._specs for fact in spec.facts}
+        self.sources = tuple(sources)
+        self._compiled = {spec.identity: spec for spec in specs}
+        self._index = Index(self._compiled.values())
+        self._given = frozenset(facts)
+        self._declared = Counter(fact for spec in self._compiled.values() for fact in spec.facts)
+        self._evaluate = evaluate
         self._judges = Judges(evaluate)
-        policies = tuple(policy for source in sources for policy in compile_source(source))
+        policies = tuple(policy for source in self.sources for policy in compile_source(source))
         refuse_duplicates(policies)
         self.tenants = frozenset(policy.tenant for policy in policies) | {SHARED}
         self._rules = {tenant: self._rules_of(tenant, policies) for tenant in sorted(self.tenants)}
-        self._compiled = {spec.identity: spec for spec in self._specs}
         self._slices: dict[_SliceKey, PolicySlice] = {}
-        self.warnings = tuple(self._check_all())
+        self._check_all()
+
+    def with_tools(self, changes: Iterable[Change]) -> PolicySet:
+        """The same policies where these versions are new, or took the place of others. Raises `PolicyInvalid`.
+
+        It looks at the policies that can decide about these tools and at no other tool, unless a change reaches
+        further: to a fact, an argument or a type of resource that is there no more, or whose attributes are new.
+        """
+        changes = tuple(changes)
+        replaced = frozenset(old.identity for old, _ in changes if old is not None)
+        new = copy(self)
+        new._compiled = self._compiled.copy()
+        for identity in replaced:
+            new._compiled.pop(identity, None)
+        new._compiled |= {spec.identity: spec for _, spec in changes}
+        if any(map(self._reaches_further, changes)):
+            return PolicySet(self.sources, new._compiled.values(), facts=self._given, evaluate=self._evaluate)
+        new._index = self._index.changed(changes)
+        new._declared = self._declared.copy()
+        for old, spec in changes:
+            new._declared.subtract(() if old is None else old.facts)
+            new._declared.update(spec.facts)
+        for _, spec in changes:
+            new._check_changed(spec)
+        return new
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is allowed and yet worth a second look, for people."""
+        return tuple(
+            each
+            for tenant, rules in self._rules.items()
+            for policy in rules.policies
+            if policy.tenant == tenant
+            for each in warnings_of(policy, reach=self._reach(tenant))
+        )
 
     def slice(self, spec: ToolSpec, tenant: str) -> PolicySlice:
         """The policies about one tool version for principals of one tenant, kept for the next call.
@@ -116,10 +158,8 @@ class PolicySet:
 
     def check(self, spec: ToolSpec) -> None:
         """Raise `PolicyInvalid` unless the policies of every tenant fit this version: to be asked before publishing."""
-        for tenant in sorted(self.tenants):
-            if spec.tenant in (SHARED, tenant) or tenant == SHARED:
-                rules = self._of(tenant)
-                self._check_more(spec, rules, rules.matching(spec))
+        for tenant in self._seeing(spec):
+            self._check_more(spec, tenant, self._of(tenant).matching(spec))
 
     def explain(self, request: PolicyRequest) -> Explanation:
         """The verdict, and what became of each policy that could have had a say."""
@@ -150,7 +190,7 @@ class PolicySet:
         matching = rules.matching(spec)
         compiled = self._compiled.get(spec.identity)
         if compiled is not spec and compiled != spec:
-            self._check_more(spec, rules, matching)
+            self._check_more(spec, tenant, matching)
         return PolicySlice(matching, spec=spec, tenant=tenant, open_types=rules.open_types, judges=self._judges)
 
     def _of(self, tenant: str) -> Rules:
@@ -160,20 +200,69 @@ class PolicySet:
         own = [policy for policy in policies if policy.tenant in (SHARED, tenant)]
         # Shared policies first: the types that they imply are not changed by what a tenant writes.
         own.sort(key=lambda policy: policy.tenant != SHARED)
-        return Rules(own, specs=self._seen_by(tenant))
+        return Rules(own, resolved=self._index.resolved(tenant))
 
-    def _seen_by(self, tenant: str) -> list[ToolSpec]:
-        return [spec for spec in self._specs if SHARED in (tenant, spec.tenant) or spec.tenant == tenant]
+    def _reach(self, tenant: str) -> Reach:
+        return Reach(self._index, open_types=self._of(tenant).open_types, tenant=tenant)
 
-    def _check_all(self) -> Iterable[str]:
+    @property
+    def _facts(self) -> frozenset[str]:
+        return self._given.union(fact for fact, count in self._declared.items() if count > 0)
+
+    def _check_all(self) -> None:
         for tenant, rules in self._rules.items():
-            reach = Reach(self._seen_by(tenant), open_types=rules.open_types)
+            reach = self._reach(tenant)
             for policy in rules.policies:
                 if policy.tenant == tenant:
                     check(policy, reach=reach, facts=self._facts)
-                    yield from warnings_of(policy, reach=reach)
 
-    def _check_more(self, spec: ToolSpec, rules: Rules, matching: Iterable[Policy]) -> None:
-        reach = Reach([*self._specs, spec], open_types=rules.open_types)
+    def _check_more(self, spec: ToolSpec, tenant: str, matching: Iterable[Policy]) -> None:
+        index = self._index if spec.identity in self._compiled else self._index.changed([(None, spec)])
+        reach = Reach(index, open_types=self._of(tenant).open_types, tenant=tenant)
+        facts = self._facts | frozenset(spec.facts)
         for policy in matching:
-            check(policy, reach=reach, facts=self._facts | frozenset(spec.facts), only=spec)
+            check(policy, reach=reach, facts=facts, only=spec)
+
+    def _check_changed(self, spec: ToolSpec) -> None:
+        """Check what can decide about a version or asks after its action; one that names tools with all of them."""
+        name = action_name(spec.name)
+        for tenant in self._seeing(spec):
+            rules, reach = self._of(tenant), self._reach(tenant)
+            asking = rules.asking(name)
+            for policy in {each.id: each for each in (*rules.matching(spec), *asking)}.values():
+                only = spec if policy.by_group and policy not in asking else None
+                check(policy, reach=reach, facts=self._facts, only=only)
+
+    def _seeing(self, spec: ToolSpec) -> list[str]:
+        """The tenants with policies that the tool is for."""
+        return [each for each in sorted(self.tenants) if spec.tenant in (SHARED, each) or each == SHARED]
+
+    def _reaches_further(self, change: Change) -> bool:
+        """Whether a change concerns more than the tool that it is about: what it took away, or types of resources."""
+        old, spec = change
+        rule, is_new = spec.resource, False
+        if rule is not None and rule.resolved:
+            known = [self._index.resolved(tenant) for tenant in self._seeing(spec)]
+            is_new = any(rule.type not in types for types in known)
+        return is_new or (
+            old is not None
+            and (
+                old.resource != rule
+                or old.effect is not spec.effect
+                or not set(old.facts) <= set(spec.facts)
+                or self._is_missed(old, spec)
+            )
+        )
+
+    def _is_missed(self, old: ToolSpec, spec: ToolSpec) -> bool:
+        """Whether a policy reads an argument that the new version has no more."""
+        lost = {each.name for each in arguments_type(old.input_schema).fields}
+        lost -= {each.name for each in arguments_type(spec.input_schema).fields}
+        policies = (policy for rules in self._rules.values() for policy in rules.matching(old))
+        return bool(lost) and any(_reads_one_of(policy, lost) for policy in policies)
+
+
+def _reads_one_of(policy: Policy, arguments: Iterable[str]) -> bool:
+    """Whether a policy reads one of these arguments, or all of them."""
+    read = policy.reads.below("context", "args")
+    return any(not path or path[0] in arguments for path in read)

@@ -18,6 +18,7 @@ from interlock.core.catalogue import nearest
 from interlock.core.errors import PolicyInvalid
 from interlock.core.policy_arguments import arguments_type
 from interlock.core.policy_compile import Policy, policy_set_json
+from interlock.core.policy_index import Index
 from interlock.core.policy_schema import (
     GROUPS,
     PRINCIPAL,
@@ -32,7 +33,7 @@ from interlock.core.policy_schema import (
     resource_type,
 )
 from interlock.core.policy_values import Record, prune
-from interlock.core.tool import ToolSpec
+from interlock.core.tool import SHARED, ToolSpec
 
 _REACHES_NOTHING = "unable to find an applicable action"
 _HEAD = re.compile(r"^for policy `[^`]*`, ")
@@ -42,25 +43,30 @@ _MISSING = re.compile(r"(?:attribute|entity type) `(?:[^`]*\.)?([^`.]+)`")
 class Reach:
     """The tools of one tenant, found by the scopes of policies."""
 
-    def __init__(self, specs: Iterable[ToolSpec], *, open_types: OpenTypes) -> None:
+    def __init__(self, index: Index, *, open_types: OpenTypes, tenant: str = SHARED) -> None:
         self.open_types = open_types
-        self.types: set[str] = set()
-        self._specs: dict[str, list[ToolSpec]] = {}
-        for spec in specs:
-            self.types.add(resource_type(spec))
-            for name in (action_name(spec.name), *action_groups(spec)):
-                self._specs.setdefault(name, []).append(spec)
-        self.actions = GROUPS | self._specs.keys()
+        self.types = index.types(tenant)
+        self._index = index
+        self._tenant = tenant
+
+    @property
+    def actions(self) -> frozenset[str]:
+        """Every action that there is, for people."""
+        return GROUPS.union(self._index.actions(self._tenant))
+
+    def knows(self, action: str) -> bool:
+        """Whether there is this action."""
+        return action in GROUPS or self._index.has(action, self._tenant)
 
     def tools(self, policy: Policy) -> list[ToolSpec]:
         """The tools that the scope of a policy reaches."""
         names = {"any"} if policy.actions is None else policy.actions
-        found = {id(spec): spec for name in sorted(names) for spec in self._specs.get(name, ())}
+        found = {id(spec): spec for spec in self.named(names)}
         return [spec for spec in found.values() if policy.resource in (None, resource_type(spec))]
 
     def named(self, actions: Iterable[str]) -> list[ToolSpec]:
         """The tools whose actions are named."""
-        return [spec for name in sorted(actions) for spec in self._specs.get(name, ())]
+        return [spec for name in sorted(actions) for spec in self._index.tools(name, self._tenant)]
 
     def schema(self, specs: Iterable[ToolSpec]) -> str:
         """The schema for these tools, of which each name occurs once, as JSON."""
@@ -117,7 +123,7 @@ def _distinct(policy: Policy, tools: list[ToolSpec]) -> list[ToolSpec]:
 
 def _unknown_actions(policy: Policy, reach: Reach) -> Iterator[str]:
     named = policy.reads.actions | (policy.actions or frozenset())
-    for name in sorted(named - reach.actions):
+    for name in sorted(each for each in named if not reach.knows(each)):
         yield f"the catalogue has no tool {name!r}{_hint(name, reach.actions)}"
 
 

@@ -13,13 +13,21 @@ from interlock.core.tool import ToolSpec
 class Rules:
     """An index of policies by the actions that their scopes name, so that a tool's slice costs only what is in it."""
 
-    def __init__(self, policies: Iterable[Policy], *, specs: Iterable[ToolSpec]) -> None:
+    def __init__(self, policies: Iterable[Policy], *, resolved: frozenset[str]) -> None:
         self.policies = tuple(policies)
         self._by_action: dict[str | None, list[Policy]] = {}
         for policy in self.policies:
             for action in policy.actions if policy.actions is not None else (None,):
                 self._by_action.setdefault(action, []).append(policy)
-        self.open_types = open_types(self.policies, specs=specs)
+        self._by_question: dict[str, list[Policy]] = {}
+        for policy in self.policies:
+            for action in policy.reads.actions:
+                self._by_question.setdefault(action, []).append(policy)
+        self.open_types = open_types(self.policies, resolved=resolved)
+
+    def asking(self, action: str) -> tuple[Policy, ...]:
+        """The policies that name this action in a condition."""
+        return tuple(self._by_question.get(action, ()))
 
     def matching(self, spec: ToolSpec) -> tuple[Policy, ...]:
         """The policies whose scope can match a call of this tool, sorted by id."""
@@ -34,12 +42,11 @@ class Rules:
         return tuple(found[each] for each in sorted(found))
 
 
-def open_types(policies: Iterable[Policy], *, specs: Iterable[ToolSpec]) -> OpenTypes:
-    """The types of facts and of resolved resources' attributes, as the policies' own use of them implies."""
+def open_types(policies: Iterable[Policy], *, resolved: frozenset[str]) -> OpenTypes:
+    """The types of facts and of `resolved` resources' attributes, as the policies' own use of them implies."""
     policies = tuple(policies)
     paths = frozenset(path for policy in policies for path in policy.reads.below("context", "facts"))
     usages = [(path[2:], type_) for each in policies for path, type_ in each.reads.usages if _is_fact(path)]
-    resolved = {resource_type(spec) for spec in specs if spec.resource is not None and spec.resource.resolved}
     attributes = {
         type_: open_record(
             (

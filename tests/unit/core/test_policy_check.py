@@ -7,14 +7,16 @@ from interlock.core.errors import PolicyInvalid
 from interlock.core.policy import PolicySource
 from interlock.core.policy_check import Reach, check, warnings_of
 from interlock.core.policy_compile import Policy, compile_source
+from interlock.core.policy_index import Index
 from interlock.core.policy_rules import open_types
-from interlock.core.tool import ResourceRule, ToolSpec
+from interlock.core.tool import SHARED, ResourceRule, ToolSpec
 from tests.unit.core.policy_cases import CATALOGUE, SEARCH, tool
 
 
 def compiled(text: str, *specs: ToolSpec) -> tuple[Policy, Reach]:
     [policy] = compile_source(PolicySource("main", text))
-    return policy, Reach(specs or CATALOGUE, open_types=open_types([policy], specs=specs or CATALOGUE))
+    index = Index(specs or CATALOGUE)
+    return policy, Reach(index, open_types=open_types([policy], resolved=index.resolved(SHARED)))
 
 
 @pytest.mark.requirement("POL-1")

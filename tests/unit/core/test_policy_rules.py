@@ -5,9 +5,10 @@ import pytest
 from interlock.core.effect import Effect
 from interlock.core.policy import PolicySource
 from interlock.core.policy_compile import compile_source
+from interlock.core.policy_index import Index
 from interlock.core.policy_rules import Rules
 from interlock.core.policy_values import BOOLEAN, LONG, STRING, record
-from interlock.core.tool import ResourceRule
+from interlock.core.tool import SHARED, ResourceRule
 from tests.unit.core.policy_cases import CATALOGUE, DROP, PUT, SAVE, SEARCH, tool
 
 TEXT = """
@@ -23,7 +24,7 @@ TEXT = """
 
 
 def rules(text: str) -> Rules:
-    return Rules(compile_source(PolicySource("main", text)), specs=CATALOGUE)
+    return Rules(compile_source(PolicySource("main", text)), resolved=Index(CATALOGUE).resolved(SHARED))
 
 
 @pytest.mark.requirement("POL-4")
@@ -63,5 +64,7 @@ def test_the_first_use_gives_the_type() -> None:
 def test_a_resource_without_a_resolver_has_no_attributes() -> None:
     plain = tool("edit", effect=Effect.WRITE, resource=ResourceRule("Page", "query"))
     text = "permit (principal, action, resource is Page) when { resource.owner == principal.id };"
-    found = Rules(compile_source(PolicySource("main", text)), specs=[*CATALOGUE, plain]).open_types
+    found = Rules(
+        compile_source(PolicySource("main", text)), resolved=Index([*CATALOGUE, plain]).resolved(SHARED)
+    ).open_types
     assert "Page" not in found.attributes
