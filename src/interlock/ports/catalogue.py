@@ -31,6 +31,9 @@ class CatalogueStore(Protocol):
     async def versions(self) -> tuple[int, tuple[Registered, ...]]:
         """The epoch, and every version, oldest first."""
 
+    async def changes(self, since: int) -> tuple[int, tuple[Registered, ...]]:
+        """The epoch, and the versions that were published or moved after another, oldest first."""
+
     async def publish(self, found: tuple[Registered, ...], event: Event) -> int:
         """Insert or move versions as one change; the new epoch. A digest never changes: `VersionExists`."""
 

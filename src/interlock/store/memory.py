@@ -39,9 +39,9 @@ from interlock.store.memory_compensations import MemoryCompensations
 from interlock.store.memory_documents import MemoryDocuments
 from interlock.store.memory_recovery import Call, Key
 from interlock.store.memory_runs import MemoryRuns
+from interlock.store.memory_versions import MemoryVersions
 from interlock.store.rules import (
     FIRST_FENCE,
-    checked_version,
     denied_in_run,
     is_key_over,
     is_same_question,
@@ -70,7 +70,7 @@ class MemoryStore(MemoryCompensations):
         self._keys: dict[Key, Call] = {}
         self._approvals: dict[Key, tuple[Approval, StoredOperation]] = {}
         self._pending: dict[Key, dict[str, None]] = {}
-        self._versions: dict[tuple[str, str, str, str], Registered] = {}
+        self._versions = MemoryVersions()
         self._policies: dict[str, tuple[PolicySource, ...]] = {}
         self._checkpoints: list[Checkpoint] = []
         self.artifacts = MemoryArtifacts()
@@ -286,14 +286,17 @@ class MemoryStore(MemoryCompensations):
 
     async def versions(self) -> tuple[int, tuple[Registered, ...]]:
         """The epoch, and every version, oldest first."""
-        return self._epoch, tuple(self._versions.values())
+        return self._epoch, self._versions.all()
+
+    async def changes(self, since: int) -> tuple[int, tuple[Registered, ...]]:
+        """The epoch, and the versions that were published or moved after another, oldest first."""
+        return self._epoch, self._versions.since(since)
 
     async def publish(self, found: tuple[Registered, ...], event: Event) -> int:
         """Insert or move versions as one change; the new epoch, which is the old one where nothing changed."""
-        rows = {(each.tenant, each.source, each.name, each.version): each for each in found}
-        changed = [checked_version(each, stored=self._versions.get(row)) for row, each in rows.items()]
-        self._versions.update(rows)
-        self._epoch += any(changed)
+        changed = self._versions.checked(found)
+        self._epoch += bool(changed)
+        self._versions.put(changed, self._epoch)
         self._chain.append(event)
         return self._epoch
 

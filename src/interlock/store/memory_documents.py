@@ -8,17 +8,13 @@ from interlock.core.documents import Document, DocumentKind, Place, changes, rai
 from interlock.core.journal import Event
 from interlock.ports import Registered
 from interlock.store.memory_chain import MemoryChain
-from interlock.store.rules import checked_version
-
-Identity = tuple[str, str, str, str]
+from interlock.store.memory_versions import MemoryVersions
 
 
 class MemoryDocuments:
     """The port `DocumentStore`, in a dictionary. `advance` raises the store's epoch by so much, and says it."""
 
-    def __init__(
-        self, chain: MemoryChain, *, advance: Callable[[int], int], versions: dict[Identity, Registered]
-    ) -> None:
+    def __init__(self, chain: MemoryChain, *, advance: Callable[[int], int], versions: MemoryVersions) -> None:
         self._chain = chain
         self._advance = advance
         self._versions = versions
@@ -47,12 +43,12 @@ class MemoryDocuments:
         """Insert or move versions and write what belongs to that, as one change, if the epoch is still this one."""
         if self._advance(0) != epoch:
             return None
-        rows = {(each.tenant, each.source, each.name, each.version): each for each in found}
-        changed = [checked_version(each, stored=self._versions.get(row)) for row, each in rows.items()]
+        changed = self._versions.checked(found)
         self._documents |= self._changes(documents)
-        self._versions.update(rows)
         self._chain.append(event)
-        return self._advance(any(changed) or raises_epoch(documents))
+        epoch = self._advance(bool(changed) or raises_epoch(documents))
+        self._versions.put(changed, epoch)
+        return epoch
 
     def _changes(self, documents: tuple[Document, ...]) -> dict[Place, Document]:
         return changes(documents, stored={place: each.revision for place, each in self._documents.items()})

@@ -305,6 +305,10 @@ class PostgresStore:
         """The epoch, and every version, oldest first."""
         return await self._at_epoch("select_versions", read_version)
 
+    async def changes(self, since: int) -> tuple[int, tuple[Registered, ...]]:
+        """The epoch, and the versions that were published or moved after another, oldest first."""
+        return await self._at_epoch("select_changed_versions", read_version, since)
+
     async def publish(self, found: tuple[Registered, ...], event: Event) -> int:
         """Insert or move versions as one change; the new epoch, which is the old one where nothing changed."""
         return await self._writer.write_alone("publish", Publishing(found, event))
@@ -322,9 +326,9 @@ class PostgresStore:
         (((epoch,),),) = await self._read(("select_epoch", ()))
         return int(epoch)
 
-    async def _at_epoch(self, query: str, read_row: Callable[[Row], T]) -> tuple[int, tuple[T, ...]]:
+    async def _at_epoch(self, query: str, read_row: Callable[[Row], T], *given: object) -> tuple[int, tuple[T, ...]]:
         _, ((epoch,),), rows, _ = await self._read(
-            ("one_moment", ()), ("select_epoch", ()), (query, ()), ("commit", ())
+            ("one_moment", ()), ("select_epoch", ()), (query, given), ("commit", ())
         )
         return epoch, tuple(map(read_row, rows))
 

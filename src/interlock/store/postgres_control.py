@@ -15,7 +15,7 @@ from interlock.core.lifecycle import Lifecycle
 from interlock.core.policy import Mode, PolicySource
 from interlock.ports import Registered
 from interlock.store.postgres_arrays import blobs, texts
-from interlock.store.postgres_line import Line, Row
+from interlock.store.postgres_line import Line, Row, Step
 from interlock.store.postgres_sheet import Sheet
 from interlock.store.rows import read_checkpoint, write_checkpoint
 from interlock.store.rules import checked_version
@@ -32,13 +32,21 @@ class Publishing:
     event: Event
 
     async def carry_out(self, line: Line, sheet: Sheet) -> int:
-        _, ((epoch,),), rows = await line.trip(("change_epoch", ()), ("select_epoch", ()), ("select_versions", ()))
-        changed = await put_versions(line, self.found, rows=rows)
+        _, ((epoch,),), rows = await line.trip(("change_epoch", ()), ("select_epoch", ()), stored_of(self.found))
+        changed = await put_versions(line, self.found, rows=rows, epoch=epoch + 1)
         return await finish(line, sheet, epoch=epoch + changed, event=self.event)
 
 
-async def put_versions(line: Line, found: tuple[Registered, ...], *, rows: list[Row]) -> bool:
-    """Insert or move versions within a change, where `rows` are those that are stored; whether that changed any."""
+def stored_of(found: tuple[Registered, ...]) -> Step:
+    """The step that reads those of the versions that are stored."""
+    return "select_some_versions", _version_columns(list(found))[:4]
+
+
+async def put_versions(line: Line, found: tuple[Registered, ...], *, rows: list[Row], epoch: int) -> bool:
+    """Insert or move versions within a change that leads to that epoch; whether that changed any.
+
+    `rows` are those of them that are stored.
+    """
     stored = {_name_of(each): each for each in map(read_version, rows)}
     changed: dict[tuple[str, ...], Registered] = {}
     for each in found:
@@ -46,7 +54,7 @@ async def put_versions(line: Line, found: tuple[Registered, ...], *, rows: list[
         if checked_version(each, stored=stored.get(_name_of(each))):
             changed[_name_of(each)] = stored[_name_of(each)] = each
     if changed:
-        await line.trip(("upsert_versions", _version_columns(list(changed.values()))))
+        await line.trip(("upsert_versions", (epoch, *_version_columns(list(changed.values())))))
     return bool(changed)
 
 
@@ -179,7 +187,7 @@ def read_heads(rows: list[Row]) -> tuple[Head, ...]:
 
 
 def read_version(row: Row) -> Registered:
-    """A row of `select_versions`."""
+    """A row of `select_versions` and its like."""
     tenant, source, name, version, digest, state, spec, retirement = row
     return Registered(tenant, source, name, version, digest, Lifecycle(state), spec, retirement)
 

@@ -8,7 +8,7 @@ from interlock.core.documents import Document, DocumentKind, changes, raises_epo
 from interlock.core.journal import Event
 from interlock.ports import Registered
 from interlock.store.postgres_arrays import bigints, blobs, texts
-from interlock.store.postgres_control import finish, put_versions
+from interlock.store.postgres_control import finish, put_versions, stored_of
 from interlock.store.postgres_line import Line, Row, Step
 from interlock.store.postgres_reads import Reader
 from interlock.store.postgres_rows import place_of
@@ -67,12 +67,12 @@ class ChangingVersions:
             ("lock_documents", ()),
             ("change_epoch", ()),
             ("select_epoch", ()),
-            ("select_versions", ()),
+            stored_of(self.found),
             ("select_document_revisions", (places,)),
         )
         if epoch != self.epoch:
             return None
-        changed = await put_versions(line, self.found, rows=versions)
+        changed = await put_versions(line, self.found, rows=versions, epoch=epoch + 1)
         await _put(line, self.documents, rows=rows, sheet=sheet)
         changed = changed or raises_epoch(self.documents)
         return await finish(line, sheet, epoch=epoch + changed, event=self.event)

@@ -244,6 +244,11 @@ class SqliteStore:
         self._writer.check()
         return sqlite_catalogue.versions(self._reader)
 
+    async def changes(self, since: int) -> tuple[int, tuple[Registered, ...]]:
+        """The epoch, and the versions that were published or moved after another, oldest first."""
+        self._writer.check()
+        return sqlite_catalogue.changes(self._reader, since=since)
+
     async def publish(self, found: tuple[Registered, ...], event: Event) -> int:
         """Insert or move versions as one change; the new epoch, which is the old one where nothing changed."""
         run = partial(sqlite_catalogue.publish, self._desk, found=found, event=event)

@@ -25,6 +25,12 @@ def versions(db: Db) -> tuple[int, tuple[Registered, ...]]:
         return epoch(db), tuple(map(_registered, db.all("select_versions")))
 
 
+def changes(db: Db, *, since: int) -> tuple[int, tuple[Registered, ...]]:
+    """The epoch, and the versions that were published or moved after another."""
+    with db.one_moment():
+        return epoch(db), tuple(map(_registered, db.all("select_changed_versions", since)))
+
+
 def policies(db: Db) -> tuple[int, tuple[PolicySource, ...]]:
     """The epoch, and every policy source."""
     with db.one_moment():
@@ -52,6 +58,7 @@ def put_versions(desk: Desk, *, found: tuple[Registered, ...]) -> bool:
             each.state,
             each.spec,
             each.retirement,
+            desk.epoch + 1,
         )
     return bool(changed)
 

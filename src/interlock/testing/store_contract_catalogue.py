@@ -33,6 +33,17 @@ class CatalogueContract(ContractTests):
         assert await store.publish((moved,), values.event()) == 2
         assert await store.versions() == (2, (moved, second))
 
+    async def test_what_changed_after_an_epoch_is_read_without_the_rest(self, *, store: Store, values: Values) -> None:
+        first, second, third = values.registered("b"), values.registered("a"), values.registered("c")
+        await store.publish((first, second), values.event())
+        await store.publish((third,), values.event())
+        moved = replace(first, state=Lifecycle.FROZEN)
+        assert await store.publish((moved, third), values.event()) == 3
+        assert await store.changes(-1) == await store.changes(0) == (3, (moved, second, third))
+        assert await store.changes(1) == (3, (moved, third))
+        assert await store.changes(2) == (3, (moved,))
+        assert await store.changes(3) == (3, ())
+
     async def test_what_changes_nothing_leaves_the_epoch(self, *, store: Store, values: Values) -> None:
         found = (values.registered("a"),)
         await store.publish(found, values.event())

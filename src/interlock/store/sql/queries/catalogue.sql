@@ -15,10 +15,16 @@ SELECT tenant, source, name, version, digest, state, spec, replacement FROM vers
 SELECT tenant, source, name, version, digest, state, spec, replacement FROM versions
 WHERE tenant = ? AND source = ? AND name = ? AND version = ?
 
+-- name: select_changed_versions
+-- Versions that were published or moved after an epoch, oldest first.
+SELECT tenant, source, name, version, digest, state, spec, replacement FROM versions INDEXED BY versions_by_epoch
+WHERE epoch > ? ORDER BY rowid
+
 -- name: upsert_version
 -- A version that is published or moved; the guard on its digest is in the same transaction.
-INSERT INTO versions (tenant, source, name, version, digest, state, spec, replacement) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET state = excluded.state, replacement = excluded.replacement
+INSERT INTO versions (tenant, source, name, version, digest, state, spec, replacement, epoch)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET state = excluded.state, replacement = excluded.replacement, epoch = excluded.epoch
 
 -- name: select_policies
 -- Every policy source.

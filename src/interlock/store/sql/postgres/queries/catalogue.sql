@@ -22,12 +22,22 @@ UPDATE epoch SET epoch = %s
 -- Every published version, oldest first.
 SELECT tenant, source, name, version, digest, state, spec, replacement FROM versions ORDER BY number
 
+-- name: select_changed_versions
+-- Versions that were published or moved after an epoch, oldest first.
+SELECT tenant, source, name, version, digest, state, spec, replacement FROM versions WHERE epoch > %s ORDER BY number
+
+-- name: select_some_versions
+-- Those of some versions that are published.
+SELECT tenant, source, name, version, digest, state, spec, replacement FROM versions
+WHERE (tenant, source, name, version) IN (SELECT * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[]))
+
 -- name: upsert_versions
--- Versions that are published or moved; the guard on their digests is in the same transaction.
-INSERT INTO versions (tenant, source, name, version, digest, state, spec, replacement)
-SELECT * FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bytea[], %s::text[])
+-- Versions that are published or moved at an epoch; the guard on their digests is in the same transaction.
+INSERT INTO versions (epoch, tenant, source, name, version, digest, state, spec, replacement)
+SELECT %s::bigint, new.*
+FROM unnest(%s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::text[], %s::bytea[], %s::text[]) AS new
 ON CONFLICT (tenant, source, name, version)
-DO UPDATE SET state = excluded.state, replacement = excluded.replacement
+DO UPDATE SET state = excluded.state, replacement = excluded.replacement, epoch = excluded.epoch
 
 -- name: select_policies
 -- Every policy source.
