@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from interlock.core.errors import SettingsInvalid
+from interlock.core.functions import Declaration
 from interlock.core.http_address import read_allowed
 from interlock.core.redaction import Redactor
 from interlock.ports.finding import Ranker
@@ -17,7 +19,7 @@ from interlock.settings import FindsBy, Settings
 from interlock.store.address import is_postgres
 from interlock.store.memory import MemoryStore
 from interlock.store.seal import Seal
-from interlock.system import SystemEntropy, cache_folder
+from interlock.system import SystemClock, SystemEntropy, cache_folder
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -55,6 +57,18 @@ def runners_for(settings: Settings, *, redactor: Redactor, spools: Spools, outsi
         "grpc": lambda: _grpc(settings, outside, redactor=redactor, spools=spools),
         "mcp": lambda: _mcp(settings, outside, redactor=redactor),
     })  # fmt: skip
+
+
+async def refuse_unbound(tools: Iterable[Declaration], settings: Settings) -> None:
+    """Bind every tool to what would run it, and let go of it again: nothing is called. Raises `SpecInvalid`."""
+    clock, entropy = SystemClock(), SystemEntropy()
+    spools = Spools(MemoryStore().artifacts, clock, lambda: entropy.bytes(16).hex())
+    runners = runners_for(settings, redactor=Redactor(), spools=spools, outside=Outside())
+    try:
+        for tool in tools:
+            runners.bind(tool.spec(), code=tool.code)
+    finally:
+        await runners.close()
 
 
 def _http(settings: Settings, outside: Outside, *, redactor: Redactor, spools: Spools) -> CodeRunner:

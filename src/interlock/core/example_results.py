@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from interlock.core.example import ExampleKind, ToolExample
@@ -69,6 +70,7 @@ def readiness_of(spec: ToolSpec, results: Iterable[Rehearsed], *, at_us: int, ch
         risk=checks.risk,
         probes=checks.probes,
         at_us=at_us if own else 0,
+        until_us=min(_ends_us(own), default=0),
     )
 
 
@@ -77,6 +79,14 @@ def checks_of(tallies: Mapping[tuple[str, CaseKind], Tally], tool: str) -> Check
     kinds = (CaseKind.SELECTION, CaseKind.RISK)
     selection, risk = (tallies.get((tool, kind), NONE_YET) for kind in kinds)
     return Checks(selection, risk)
+
+
+def _ends_us(own: Iterable[Rehearsed]) -> Iterator[int]:
+    """When those that passed expire: at the end of their day, UTC."""
+    for each in own:
+        if each.passing is Passing.PASSED and each.example.expires:
+            day = datetime.fromisoformat(each.example.expires).replace(tzinfo=UTC) + timedelta(days=1)
+            yield round(day.timestamp()) * 1_000_000
 
 
 def _names(own: Iterable[Rehearsed], passing: Passing) -> tuple[str, ...]:

@@ -200,7 +200,8 @@ def _examples(case: Case) -> str:
     found = case.readiness
     if found is None or found.digest != case.digest:
         return "its examples have not run"
-    return "; ".join(found.lacking(EFFECT_KINDS if case.spec.effect.is_effect else READ_KINDS))
+    kinds = EFFECT_KINDS if case.spec.effect.is_effect else READ_KINDS
+    return "; ".join(found.lacking(kinds, now_us=case.now_us))
 
 
 def _review(case: Case) -> str:

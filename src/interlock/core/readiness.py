@@ -41,7 +41,8 @@ class Readiness:
 
     Stale ones are expired or of another version, `unreviewed` ones come from another domain and nobody has looked at
     them: neither counts. `selection` are words that must lead to the tool or past it, `risk` words that must not lead
-    to it, `probes` calls of the real tool. `at_us` is when the examples ran; 0: never.
+    to it, `probes` calls of the real tool. `at_us` is when the examples ran, `until_us` when the first of those that
+    passed expires; 0: never.
     """
 
     tool: str
@@ -55,14 +56,17 @@ class Readiness:
     risk: Tally = NONE_YET
     probes: Tally = NONE_YET
     at_us: int = 0
+    until_us: int = 0
 
     @property
     def is_tried(self) -> bool:
         """Whether its examples ever ran."""
         return self.at_us > 0
 
-    def lacking(self, kinds: Iterable[ExampleKind]) -> tuple[str, ...]:
+    def lacking(self, kinds: Iterable[ExampleKind], *, now_us: int = 0) -> tuple[str, ...]:
         """What keeps it from being ready where examples of these kinds are asked for, in sentences; empty: nothing."""
+        if self.until_us and now_us >= self.until_us:
+            return (f"examples of {self.tool} have expired since they ran; run them again",)
         if not self.is_tried:
             return (f"no example of {self.tool} {self.version} has run; `interlock tools test {self.tool}` runs them",)
         missing = sorted(kind.value for kind in kinds if not self.passed.get(kind))

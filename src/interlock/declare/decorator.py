@@ -30,6 +30,7 @@ class Declared(Generic[P, R]):
     def __init__(self, function: Callable[P, R], options: ToolOptions) -> None:
         self._function = function
         options = checked(options, tool=name_of(function))
+        self._options = options
         self._spec = _spec(function, options)
         self.functions = _functions(function, options)
         check_spec(self.spec())
@@ -47,6 +48,16 @@ class Declared(Generic[P, R]):
     def code(self) -> Functions:
         """What a runner binds: its functions."""
         return self.functions
+
+    @property
+    def takes(self) -> dict[str, Json] | None:
+        """What its annotations take, where an explicit schema stands in their place and they say it at all."""
+        return None if "input_schema" not in self._options else _annotated(self._function).get("takes")
+
+    @property
+    def gives(self) -> dict[str, Json] | None:
+        """What its return annotation gives, where an explicit schema stands in its place."""
+        return None if "output_schema" not in self._options else _annotated(self._function).get("gives")
 
     def spec(self, *, tenant: str = SHARED, source: str = "python") -> ToolSpec:
         """The tool's contract, for one tenant or for all."""
@@ -111,6 +122,15 @@ def _spec(function: Callable[..., object], options: ToolOptions) -> dict[str, An
         "parameters": tuple(options.get("parameters", signature.parameters)),
         "handler": Entrypoint("python", f"{function.__module__}:{function.__qualname__}", fingerprint(function)),
     }
+
+
+def _annotated(function: Callable[..., object]) -> dict[str, dict[str, Json]]:
+    """The schemas of its annotations; nothing where a parameter has none."""
+    try:
+        found = read_signature(function, descriptions={})
+    except SpecInvalid:
+        return {}
+    return {"takes": found.input_schema, **({} if found.output_schema is None else {"gives": found.output_schema})}
 
 
 def _signature(function: Callable[..., object], options: ToolOptions, *, descriptions: Mapping[str, str]) -> Signature:

@@ -44,7 +44,17 @@ class GrpcTool:
             self._spec = _spec(rest, code=self._code, schema=_narrowed(schema, rest, grpc.get("required", ())))
         except SpecInvalid as fault:
             raise SpecInvalid(f"{self.name}: {fault}") from fault
+        self._takes = schema if rest.get("input_schema") else None
         check_spec(self.spec())
+
+    @property
+    def takes(self) -> dict[str, Any] | None:
+        """What its message takes, where an explicit schema stands in its place."""
+        return self._takes
+
+    @property
+    def gives(self) -> None:
+        """What a method gives is read by its message, whatever the schema says."""
 
     @property
     def code(self) -> GrpcCode:

@@ -23,6 +23,7 @@ class HttpTool:
     def __init__(self, options: HttpOptions) -> None:
         http, rest = split(options)
         self.name: str = rest["name"]
+        self._takes = schema_of(http.get("parameters", ())) if rest.get("input_schema") else None
         try:
             self._code = _code(http)
             self._spec = _spec(http, rest, code=self._code)
@@ -34,6 +35,15 @@ class HttpTool:
     def code(self) -> HttpCode:
         """Its requests, and what the answers mean."""
         return self._code
+
+    @property
+    def takes(self) -> dict[str, Any] | None:
+        """What its parameters take, where an explicit schema stands in their place."""
+        return self._takes
+
+    @property
+    def gives(self) -> None:
+        """Nothing is known of what a server gives."""
 
     def spec(self, *, tenant: str = SHARED, source: str = "http") -> ToolSpec:
         """The tool's contract, for one tenant or for all."""

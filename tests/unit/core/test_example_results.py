@@ -1,5 +1,7 @@
 """What the results of examples say of the version that they are of."""
 
+from datetime import UTC, datetime
+
 from interlock.core.example import ExampleKind
 from interlock.core.example_results import Checks, Passing, Rehearsed, checks_of, readiness_of
 from interlock.core.readiness import Tally
@@ -33,3 +35,12 @@ def test_the_checks_of_its_words_are_those_of_its_own_cases() -> None:
     tallies = {("look", CaseKind.SELECTION): Tally(2), ("other", CaseKind.RISK): Tally(0, 1)}
     assert checks_of(tallies, "look") == Checks(Tally(2), Tally())
     assert checks_of(tallies, "other") == Checks(Tally(), Tally(0, 1))
+
+
+def test_it_holds_until_the_first_example_that_passed_expires() -> None:
+    ends = ["2027-06-30", "2027-01-31", ""]
+    results = [Rehearsed(example(name=each or "never", expires=each), Passing.PASSED) for each in ends]
+    results.append(Rehearsed(example(name="failed", expires="2026-12-31"), Passing.FAILED))
+    found = readiness_of(spec(), results, at_us=1)
+    assert datetime.fromtimestamp(found.until_us / 1_000_000, UTC).isoformat() == "2027-02-01T00:00:00+00:00"
+    assert readiness_of(spec(), results[2:], at_us=1).until_us == 0

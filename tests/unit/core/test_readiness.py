@@ -56,3 +56,10 @@ def test_no_check_at_all_is_neither_held_nor_broken() -> None:
     assert not Tally().breaks
     assert Tally(1).holds
     assert Tally(1, due=1).breaks
+
+
+@pytest.mark.requirement("REG-8")
+def test_what_passed_no_longer_counts_once_one_of_the_examples_has_expired() -> None:
+    held = ready(until_us=100)
+    assert held.lacking(WANTED, now_us=99) == ()
+    assert "have expired since they ran" in held.lacking(WANTED, now_us=100)[0]

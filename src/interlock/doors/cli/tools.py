@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli import tools_examples, tools_probe, tools_review, tools_search, tools_test
-from interlock.doors.cli.answer import DONE, PROBLEM, Answer
+from interlock.doors.cli import tools_check, tools_examples, tools_probe, tools_review, tools_search, tools_test
+from interlock.doors.cli.answer import Answer
 from interlock.doors.cli.faults import problem, refusal
-from interlock.doors.cli.shown import counted, fields, pretty, rows, visible
+from interlock.doors.cli.shown import fields, pretty, rows, visible
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from interlock.core.canonical import Json
     from interlock.core.lifecycle import Lifecycle
     from interlock.core.tool import ToolSpec
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from interlock.ports import Registered
 
 app = typer.Typer(help="What may be called, and what closes it.", no_args_is_help=True)
+app.add_typer(tools_check.app)
 app.add_typer(tools_review.app)
 app.add_typer(tools_search.app)
 app.add_typer(tools_test.app)
@@ -100,67 +99,6 @@ async def show(name: Name) -> Answer:
         ]
     )
     return Answer(document, f"{text}\nArguments:\n{pretty(spec.input_schema.value)}")
-
-
-@verb(app, "check")
-async def check(
-    *, strict: Annotated[bool, typer.Option("--strict", help="Advice is a problem too.")] = False
-) -> Answer:
-    """Check that every tool can be registered, as it is in the store too, with advice. Changes nothing."""
-    from interlock.core.spec_check import check_spec
-    from interlock.core.tool import spec_to_json
-    from interlock.core.tool_compile import compile_tool
-    from interlock.doors.cli.code import load_tools
-    from interlock.doors.cli.faults import VERSIONED
-    from interlock.doors.cli.project import read_project
-    from interlock.doors.cli.session import changed, changed_in, successions_in
-    from interlock.doors.cli.tools_diff import MAJOR, document_of, line_of
-    from interlock.doors.cli.verb import line
-
-    project = read_project(line().project)
-    specs = [tool.spec() for tool in load_tools(project)]
-    for spec in specs:
-        compile_tool(spec)
-    _refuse_what_nothing_undoes(specs, is_stored=project.is_stored)
-    unlike = [changed(spec) for spec in await changed_in(project, specs)]
-    found = {spec.name: check_spec(spec) for spec in specs}
-    count = sum(map(len, found.values()))
-    lines = [
-        f"{visible(name)}: {visible(each.message)} ({each.rule})" for name, advised in found.items() for each in advised
-    ]
-    lines += map(visible, unlike)
-    following = await successions_in(project, specs)
-    lines += [line_of(each) for each in following]
-    broken = [each for each in following if each.breaks_its_promise]
-    able = len(specs) - len(unlike) - len(broken)
-    lines.append(f"{counted(able, 'tool')} can be registered; {counted(count, 'piece')} of advice.")
-    if unlike or broken:
-        lines.append(f"Next: {VERSIONED if unlike else MAJOR}")
-    said: dict[str, Json] = {name: spec_to_json(advised) for name, advised in found.items()}
-    return Answer(
-        {
-            "tools": [spec.name for spec in specs],
-            "advice": said,
-            "changed": [*unlike],
-            "versions": [document_of(each) for each in following],
-        },
-        "\n".join(lines),
-        PROBLEM if unlike or broken or (strict and count) else DONE,
-    )
-
-
-def _refuse_what_nothing_undoes(specs: Sequence[ToolSpec], *, is_stored: bool) -> None:
-    """Raise `SpecInvalid` where a tool names what undoes it, and that could not be called. It may be in the store."""
-    from interlock.core.compensation import wrong_with
-    from interlock.core.errors import SpecInvalid
-
-    here = {spec.name: spec for spec in specs}
-    for spec in specs:
-        other = here.get(spec.compensate)
-        if spec.compensate and (other is not None or not is_stored):
-            wrong = "; ".join(wrong_with(spec, other))
-            if wrong:
-                raise SpecInvalid(f"{spec.name}: {wrong}")
 
 
 @verb(app, "diff")

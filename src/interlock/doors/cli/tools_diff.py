@@ -23,7 +23,7 @@ def document_of(comparison: Comparison) -> dict[str, Json]:
         "to": {"version": comparison.new_version, "digest": comparison.new_digest},
         "verdict": comparison.verdict.value,
         "promised": comparison.is_promised,
-        "findings": [_finding(each) for each in comparison.findings],
+        "findings": [finding_document(each) for each in comparison.findings],
     }
 
 
@@ -31,7 +31,7 @@ def text_of(comparison: Comparison) -> str:
     """The same for people."""
     header = ("Verdict", "Where", "What", "Why", "Such as")
     values = [
-        (each.verdict.value, f"{each.part}{each.path}", each.kind, each.reason, _witness(each))
+        (each.verdict.value, f"{each.part}{each.path}", each.kind, each.reason, witness_of(each))
         for each in comparison.findings
     ]
     return f"{line_of(comparison)}\n{rows(header, values, empty='Nothing differs.')}"
@@ -45,12 +45,14 @@ def line_of(comparison: Comparison) -> str:
     return visible(f"{versions}: {comparison.verdict.value}, {many}{broken}.")
 
 
-def _witness(finding: Finding) -> str:
+def witness_of(finding: Finding) -> str:
+    """The value that shows a difference, as much of it as fits a line."""
     text = "" if finding.witness is None else finding.witness.text.decode()
     return text if len(text) <= _WITNESS_CHARS_MAX else f"{text[: _WITNESS_CHARS_MAX - 3]}..."
 
 
-def _finding(finding: Finding) -> dict[str, Json]:
+def finding_document(finding: Finding) -> dict[str, Json]:
+    """One difference for programs, its witness as a value."""
     found: dict[str, Json] = {
         "part": finding.part,
         "path": finding.path,
