@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from interlock import PolicySource, tool
+from interlock.core.agents import AgentTools, ToolUse
 from interlock.core.errors import SettingsInvalid
 from interlock.core.lifecycle import Lifecycle
 from interlock.loop.agent import Agent
@@ -263,3 +264,23 @@ async def test_a_search_is_a_call_like_any_other_on_record_and_by_policy() -> No
     async with finding(model, MANY, no_search) as gate:
         await (await start(gate, task=TASK)).result()
     assert len(offered(model.requests[0])) == PROVIDER_MAX
+
+
+@pytest.mark.requirement("REG-3")
+async def test_a_published_agent_finds_only_tools_that_it_may_use_and_those_that_it_names_go_first() -> None:
+    """One lists all that it may use, the tool to search with too; the other may use everything, and names two."""
+    garden = [ToolUse(each.spec().name) for each in MANY if each.spec().name.startswith("garden")]
+    some = AgentTools("some", "acme", (*garden, ToolUse("find_tools")))
+    all_ = AgentTools("all", "acme", (ToolUse("music_list_1"), ToolUse("stock_list_1")), others=True)
+    for agent, words in ((some, "music garden export"), (all_, "weather")):
+        model = ScriptedModel([find(words, 5), "done"])
+        async with finding(model) as gate:
+            await gate.agents.save(agent, by=OPERATOR, reason="for the test")
+            await (await start(gate, task=TASK, agent=agent.name)).result()
+        first, second = map(offered, model.requests)
+        if agent is some:
+            assert all(name.startswith(("garden", "find_tools")) for name in second)
+            assert len(second) == 1 + 5
+        else:
+            assert {"music_list_1", "stock_list_1"} <= {*first}
+            assert len(first) == 6

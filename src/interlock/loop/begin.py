@@ -22,12 +22,12 @@ from interlock.loop.entries import Begun, Bound, Check, Entry, written
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model
-from interlock.loop.offer import usable
 from interlock.loop.options import check_limited, check_options
 from interlock.loop.reach import DOOR, Models, Reach
 from interlock.loop.view import RunView
 from interlock.ports import NewRun, RunClaim
 from interlock.runtime.acts import signed_by
+from interlock.runtime.finding import listed
 
 log = logging.getLogger("interlock.runs")
 
@@ -143,9 +143,10 @@ class Beginning:
         for agent, caller in callers.items():
             if len(bound) <= most:
                 break
-            tools = usable(reach.views.current, caller, bound, agent=agent, health=reach.health)
+            view = reach.views.current
+            tools = reach.offers.usable(view, caller, bound, agent=agent)
             if is_over({each.spec.name for each in tools}, most):
-                pinned = (*(agent.tools or ()), *(options.get("tools") or ()))
+                pinned = (*(agent.tools or ()), *(options.get("tools") or ()), *listed(view, caller))
                 kept[agent.name] = await reach.finding.kept(options["task"], tools, pinned=pinned, most=most)
         return kept
 

@@ -21,7 +21,6 @@ from interlock.loop.bells import Bells
 from interlock.loop.engine import Engine
 from interlock.loop.entries import Begun, Body, Entry, Observed, Said, Wish, Wished, entries_after, read, written
 from interlock.loop.events import RunEvent, event_of
-from interlock.loop.offer import usable
 from interlock.loop.questions import standing
 from interlock.loop.reach import Reach, caller_for
 from interlock.loop.replay import Against, Redecided, Replay
@@ -214,9 +213,10 @@ class RunDesk:
             return None
         caller = caller_for(view, by, turn=view.round.number, model=view.round.responded.model)
         reach = self._reach
-        tools = usable(reach.views.current, caller, view.begun.bound, agent=view.agent, health=reach.health)
-        others = tuple(each for each in tools if each.spec.name not in ALWAYS)
-        return await reach.finding.among(query, others, most=min(most, view.begun.found_max))
+        tools = reach.offers.usable(reach.views.current, caller, view.begun.bound, agent=view.agent)
+        most = min(most, view.begun.found_max)
+        found = await reach.finding.among(query, tools, most=most + len(ALWAYS))
+        return tuple(each for each in found if each.tool not in ALWAYS)[:most]
 
     async def view(self, tenant: str, run_id: str) -> RunView:
         """Where a run stands, by its whole journal."""

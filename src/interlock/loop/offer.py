@@ -116,6 +116,8 @@ def _bound(tools: Mapping[str, Tool]) -> Iterable[Bound]:
 
 def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
     """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to."""
+    if role.names is not None and health.is_quiet:  # nothing stands in for anything: the others need no look
+        bound = _named(bound, frozenset(role.names))
     tools = _of_agent(view, caller, bound, agent=role.agent)
     working = _working(tools, health)
     shown, pinned = _in_order(tools, working, names=role.names)
@@ -126,6 +128,10 @@ def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, hea
     ]
     known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
     return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in pinned}, known)
+
+
+def _named(bound: Iterable[Bound], names: frozenset[str]) -> tuple[Bound, ...]:
+    return tuple(each for each in bound if each.name in names)
 
 
 def usable(view: View, caller: Caller, bound: Iterable[Bound], *, agent: Agent, health: Health) -> tuple[Tool, ...]:
@@ -168,6 +174,7 @@ class Offers:
         self._health = health
         self._found: dict[_Key, tuple[View, tuple[Bound, ...], Principal, Role, Offer]] = {}
         self._bound: tuple[View, object, object, tuple[Bound, ...]] | None = None
+        self._usable: dict[tuple[int, int, str], tuple[View, tuple[Bound, ...], Caller, Agent, tuple[Tool, ...]]] = {}
 
     def of(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, role: Role) -> Offer:
         """What may be called in the next turn."""
@@ -182,6 +189,19 @@ class Offers:
             if len(self._found) >= REMEMBERED_MAX:
                 self._found.clear()
             self._found[key] = view, bound, caller.principal, role, found
+        return found
+
+    def usable(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, agent: Agent) -> tuple[Tool, ...]:
+        """The tools that an agent of a run may call now, offered or not: the same value for runs that are alike."""
+        key = (id(view), id(bound), agent.name)
+        known = self._usable.get(key) if self._health.is_quiet else None
+        if known is not None and known[2].principal == caller.principal and known[3] == agent:
+            return known[4]
+        found = usable(view, caller, bound, agent=agent, health=self._health)
+        if self._health.is_quiet:
+            if len(self._usable) >= REMEMBERED_MAX:
+                self._usable.clear()
+            self._usable[key] = view, bound, caller, agent, found
         return found
 
     def bound(self, view: View, callers: Sequence[Caller], names: Collection[str] | None) -> tuple[Bound, ...]:

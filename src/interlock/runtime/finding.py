@@ -58,8 +58,9 @@ class Finding:
         known = self._seen
         if known is not None and known[0] is view and known[1] == caller and self._health.is_quiet:
             return known[2]
-        withheld = dict(self._withheld(view, caller, None))
-        found = tuple(tool for tool in _of(view, caller) if tool.digest not in withheld)
+        tools = tuple(tools_of(caller, view.catalogue))
+        withheld = dict(self._withheld(view, caller, None, among=tools))
+        found = tuple(tool for tool in tools if tool.digest not in withheld)
         if self._health.is_quiet:
             self._seen = view, caller, found
         return found
@@ -70,16 +71,17 @@ class Finding:
         """What becomes of each tool, by name. Who is neither auditor nor operator hears of none that policy withholds
         from the caller. `names` are the agent's own list; where it has none, all that the caller may see are its."""
         view = self._views.current
-        withheld = dict(self._withheld(view, caller, names))
+        every = _every(view, caller)
+        withheld = dict(self._withheld(view, caller, names, among=every))
         hears_all = by is not None and by.tenant == caller.principal.tenant and not by.groups.isdisjoint(AUDITORS)
-        tools = [each for each in _of(view, caller) if hears_all or withheld.get(each.digest) is not Withheld.POLICY]
+        tools = [each for each in every if hears_all or withheld.get(each.digest) is not Withheld.POLICY]
         able = {tool.digest: tool for tool in tools if tool.digest not in withheld}
         ranked = await self._ranked(task, tuple(able.values()), most=len(able))
         places = {each.digest: (at, each) for at, each in enumerate(ranked, 1)}
-        every = [tool.spec.name for tool in able.values()]
+        usable = [tool.spec.name for tool in able.values()]
         order = [able[each.digest].spec.name for each in ranked]
-        shown = kept(every, pinned=names or (), ranked=order, most=most)
-        offer = frozenset(shown) if is_over(every, most) else frozenset(every) - {FIND_TOOLS}
+        shown = kept(usable, pinned=(*(names or ()), *listed(view, caller)), ranked=order, most=most)
+        offer = frozenset(shown) if is_over(usable, most) else frozenset(usable) - {FIND_TOOLS}
         return tuple(_chosen(tool, withheld, places, offer=offer) for tool in tools)
 
     async def _ranked(self, query: str, tools: tuple[Tool, ...], *, most: int) -> tuple[Ranked, ...]:
@@ -87,12 +89,17 @@ class Finding:
             self._ranker = self._opens()
         return await self._ranker.rank(query, tools, most=most)
 
-    def _withheld(self, view: View, caller: Caller, names: Collection[str] | None) -> Iterator[tuple[str, Withheld]]:
+    def _withheld(
+        self, view: View, caller: Caller, names: Collection[str] | None, *, among: Sequence[Tool]
+    ) -> Iterator[tuple[str, Withheld]]:
         """The tools that are not the caller's to use now, each with the first reason."""
+        mine = {tool.digest for tool in tools_of(caller, view.catalogue)}
         open_ = []
-        for tool in _of(view, caller):
+        for tool in among:
             if view.visibility(tool, caller) is Visibility.NEVER:
                 yield tool.digest, Withheld.POLICY
+            elif tool.digest not in mine:
+                yield tool.digest, Withheld.AGENT
             elif tool.state in CLOSED:
                 yield tool.digest, Withheld.LIFECYCLE
             else:
@@ -106,8 +113,17 @@ class Finding:
                 yield tool.digest, Withheld.AGENT
 
 
-def _of(view: View, caller: Caller) -> Sequence[Tool]:
-    return tuple(tools_of(caller, view.catalogue))
+def listed(view: View, caller: Caller) -> tuple[str, ...]:
+    """What a published agent names itself that may use all others too: these go first."""
+    routes = view.catalogue.routes(caller.principal.tenant, caller.origin.agent)
+    return tuple(routes.uses) if routes is not None and routes.agent.others else ()
+
+
+def _every(view: View, caller: Caller) -> tuple[Tool, ...]:
+    """All tools of the tenant by name, each in the version that its name means to the caller, or to others."""
+    tools = {tool.spec.name: tool for tool in view.catalogue.of(caller.principal.tenant)}
+    tools |= {tool.spec.name: tool for tool in tools_of(caller, view.catalogue)}
+    return tuple(tools[name] for name in sorted(tools))
 
 
 def _chosen(

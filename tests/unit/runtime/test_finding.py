@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from interlock import Caller, Gate, Host, PolicySource, Principal, tool
+from interlock.core.agents import AgentTools, ToolUse
+from interlock.core.call import Origin
 from interlock.core.catalogue import Lifecycle, Tool
 from interlock.core.choice import Choice, Withheld
 from interlock.core.tool import SHARED
@@ -124,3 +126,17 @@ class Backwards:
 async def test_a_host_may_bring_a_ranker_of_its_own() -> None:
     async with opened(":memory:", TOOLS, host=Host(ranker=Backwards())) as gate:
         assert await names(gate, "") == ["weather", "payroll", "invoices", "find_tools"]
+
+
+async def test_what_a_published_agent_does_not_list_is_kept_back_by_the_agent() -> None:
+    async with opened(":memory:", TOOLS, NOT_FOR_BOB) as gate:
+        await gate.agents.save(AgentTools("clerk", "acme", (ToolUse("invoices"),)), by=OPERATOR, reason="for the test")
+        clerk = Caller(BOB, origin=Origin(agent="clerk"))
+        found = await gate.catalogue.explain_choice(clerk, "what people pay", by=OPERATOR)
+        assert {each.tool: each.withheld for each in found} == {
+            "invoices": None,
+            "weather": Withheld.AGENT,
+            "find_tools": Withheld.AGENT,
+            "payroll": Withheld.POLICY,
+        }
+        assert [each.tool for each in await gate.catalogue.search("people rain tools", clerk)] == ["invoices"]
