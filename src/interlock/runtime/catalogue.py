@@ -61,9 +61,9 @@ class Registry:
         A new version is available at once, a candidate where moves are held to their gates, and frozen while its name
         is: where versions of it are frozen and none is open.
 
-        Raises `ActRefused`, `VersionExists` where a published version would change, `SpecInvalid` where a name is taken
-        by another source or by a shared tool, or a version breaks what its number promises to keep, `PolicyInvalid`
-        where the policies do not fit a new version. Then nothing is published.
+        Raises `ActRefused`, `VersionExists` where a published version would change or two tools are called the same,
+        `SpecInvalid` where a name is taken by another source or by a shared tool, or a version breaks what its number
+        promises to keep, `PolicyInvalid` where the policies do not fit a new version. Then nothing is published.
         """
         wanted = tuple(specs)
         only_operators(by, "Publishing tools", tenants={spec.tenant for spec in wanted}, home=self._home)
@@ -81,6 +81,7 @@ class Registry:
         under: tuple[PolicySource, ...],
     ) -> Planned[tuple[ToolSpec, ...]]:
         """What publishing these comes to, on the versions that there are."""
+        wanted = _each_once(wanted)
         new = [spec for spec in wanted if _is_new(spec, versions)]
         _refuse_clashes(wanted, versions)
         _refuse_what_nothing_undoes(new, wanted, versions=versions)
@@ -182,6 +183,19 @@ def _is_new(spec: ToolSpec, versions: Iterable[Registered]) -> bool:
                 )
             return False
     return True
+
+
+def _each_once(wanted: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
+    """What was given twice, once. Two tools that are called the same are no tool: neither takes the other's place."""
+    found: dict[tuple[str, ...], ToolSpec] = {}
+    for spec in wanted:
+        first = found.setdefault(spec.identity, spec)
+        if spec_digest(first) != spec_digest(spec):
+            raise VersionExists(
+                f"two tools are called {spec.name} {spec.version}: {first.handler.target} and {spec.handler.target}; "
+                "give one of them another name"
+            )
+    return tuple(found.values())
 
 
 def _refuse_clashes(wanted: Iterable[ToolSpec], versions: Iterable[Registered]) -> None:

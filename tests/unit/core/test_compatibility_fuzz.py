@@ -6,6 +6,7 @@ some parts gone astray; and values near the edges where the other schema may jud
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 from random import Random
 
 import pytest
@@ -25,6 +26,8 @@ from tests.unit.models.schema_samples import Samples
 pytestmark = pytest.mark.requirement("REG-5")
 
 UNCERTAIN_MAX = 0.05
+TRIES = 20
+"""Of so many values that are tried at least one is expected to be an instance."""
 
 
 def test_a_few_edits_are_judged_rightly() -> None:
@@ -39,22 +42,38 @@ def test_many_edits_are_judged_rightly() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-def test_what_is_called_compatible_holds_against_ten_thousand_samples_each() -> None:
-    check(Fuzz(range(20_000, 20_016), samples=10_000))
+def test_many_edits_of_one_schema_at_once_are_judged_rightly() -> None:
+    check(Fuzz(range(30_000, 30_200), samples=200, edits=3))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_what_is_called_compatible_holds_against_ten_thousand_instances_each() -> None:
+    fuzz = Fuzz(range(20_000, 20_016), samples=10_000)
+    check(fuzz)
+    assert fuzz.sampled == 10_000 * (fuzz.verdicts[Verdict.COMPATIBLE] - fuzz.empty)
+    assert fuzz.empty <= 1
 
 
 class Fuzz:
-    """The verdicts on one edit for each seed, both ways round, and what is wrong with them."""
+    """The verdicts on `edits` of a schema for each seed, both ways round, and what is wrong with them.
 
-    def __init__(self, seeds: range, *, samples: int) -> None:
+    `samples`: against so many instances of the narrower schema each verdict `compatible` is held. `empty` counts those
+    of which there is no instance.
+    """
+
+    def __init__(self, seeds: range, *, samples: int, edits: int = 1) -> None:
         self.verdicts: Counter[Verdict] = Counter()
         self.sampled = 0
+        self.empty = 0
         self.wrong: list[str] = []
         self._samples = samples
         for seed in seeds:
             dice = Random(seed)
             old = schema(dice)
-            new = edited(old, dice)
+            new = old
+            for _ in range(edits):
+                new = edited(new, dice)
             for direction in Direction:
                 self._judge(old, new, direction, seed=seed)
 
@@ -68,9 +87,11 @@ class Fuzz:
         check_witnesses(found, old, new, direction=direction)
         if verdict is Verdict.COMPATIBLE:
             narrow, wide = (Side(old), Side(new)) if direction is INPUT else (Side(new), Side(old))
-            values = sampled(narrow, wide, Random(seed), count=self._samples)
-            taken = [value for value in values if accepts(narrow, direction, value)]
+            values = sampled(narrow, wide, Random(seed), count=TRIES * self._samples)
+            instances = (value for value in values if accepts(narrow, direction, value))
+            taken = list(islice(instances, self._samples))
             self.sampled += len(taken)
+            self.empty += not taken
             refused = [value for value in taken if not accepts(wide, direction, value)]
             self.wrong += [f"{direction} of {seed} is not compatible: {value}" for value in refused[:1]]
 
