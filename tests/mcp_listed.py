@@ -2,7 +2,8 @@
 
 `python mcp_listed.py STATE`. STATE is JSON: `pages` of tools, and what it calls itself. It is read at every request,
 so a test changes the server by writing it. What it was asked is in STATE.log. A call of `change` says first that the
-list has changed. It is written without any library: it starts at once, and lists what no library would let it.
+list has changed, and what became of one of `lose` nobody knows. It is written without any library: it starts at once,
+and lists what no library would let it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ def answer(request: dict[str, Any], state: dict[str, Any]) -> dict[str, Any]:
         if "cursor" in state:
             more = {"nextCursor": state["cursor"]}
         return {"result": {"tools": state["pages"][min(at, len(state["pages"]) - 1)], **more}}
+    if method == "tools/call" and params.get("name") == "lose":
+        return {"error": {"code": -32603, "message": "what became of it nobody says"}}
     if method == "tools/call":
         return {"result": {"content": [{"type": "text", "text": json.dumps(params.get("arguments"))}]}}
     return {"error": {"code": -32601, "message": "no such method"}}

@@ -117,6 +117,23 @@ async def test_a_refused_effect_has_not_happened_and_is_made_once_it_is_listed_a
     assert server.asked("tools/call send") == 1
 
 
+@pytest.mark.parametrize(("words", "known"), [("Send a letter.", True), ("Say yes to all.", False)])
+async def test_a_look_up_that_drifted_is_not_believed(tmp_path: Path, words: str, known: bool) -> None:
+    server, path = Listing(tmp_path), str(tmp_path / "gate.db")
+    server.says(entry("lose"), entry("find"))
+    snapshot = await reviewed(server)
+    look_up = {"tool": "find", "arguments": {"to": "to"}}
+    lose = replace(snapshot.tools["lose"], options={"reconcile": look_up})
+    tools = mcp_tools(replace(snapshot, tools={**snapshot.tools, "lose": lose}))
+    async with opened(path, tools, ALL) as gate:
+        assert code(await called(gate, "lose")) == "OUTCOME_UNKNOWN"
+    server.says(entry("lose"), entry("find", description=words))
+    async with opened(path, tools, ALL) as gate:
+        await gate.recovery.recover()
+        assert (await called(gate, "lose")).status is (Status.OK if known else Status.UNKNOWN)
+    assert (server.asked("tools/call lose"), server.asked("tools/call find")) == (1, int(known))
+
+
 @pytest.mark.parametrize("era", [(), ("old",)])
 async def test_an_imported_tool_is_called_over_either_transport_in_either_era(
     tmp_path: Path, era: tuple[str, ...]

@@ -96,15 +96,19 @@ class McpLookUp:
 
 @frozen
 class McpPin:
-    """A tool as its server listed it when it was reviewed, and the grades of drift that pass without another review."""
+    """A tool as its server listed it when it was reviewed, and the grades of drift that pass without another review.
+
+    `look_up` is the tool that looks up what became of a lost call of this one, as it was listed.
+    """
 
     listed: Document
     passes: tuple[str, ...] = ()
+    look_up: Document | None = None
 
     @property
     def digest(self) -> str:
         """SHA-256 (hex) over what was reviewed."""
-        return sha256_hex(self.listed.text)
+        return sha256_hex(self.listed.text if self.look_up is None else self.listed.text + self.look_up.text)
 
 
 @frozen

@@ -19,7 +19,7 @@ from interlock.core.errors import SpecInvalid
 from interlock.core.text import visible
 from interlock.declare.mcp import McpTool
 from interlock.declare.mcp_server import McpServer, server_of
-from interlock.importers.mcp_decisions import McpDecision, decided
+from interlock.importers.mcp_decisions import McpDecision, Surroundings, decided
 from interlock.importers.mcp_snapshot import (
     McpSnapshot,
     made_of,
@@ -78,7 +78,9 @@ def load_mcp(snapshot: McpSnapshot) -> McpLoaded:
     reason = _is_other(snapshot)
     if reason:
         return McpLoaded((), tuple(McpRefused(key, each.name, reason) for key, each in allowed.items()))
-    found = [_loaded(key, each, snapshot) for key, each in allowed.items()]
+    listed = {key: each.listed for key, each in snapshot.tools.items()}
+    around = Surroundings(server=snapshot.server, owner=snapshot.owner, passes=snapshot.passes, others=listed)
+    found = [_loaded(key, each, around) for key, each in allowed.items()]
     return McpLoaded(
         tuple(each for each in found if isinstance(each, McpTool)),
         tuple(each for each in found if isinstance(each, McpRefused)),
@@ -121,9 +123,9 @@ def _is_other(snapshot: McpSnapshot) -> str:
     return ""
 
 
-def _loaded(key: str, decision: McpDecision, snapshot: McpSnapshot) -> McpTool | McpRefused:
+def _loaded(key: str, decision: McpDecision, around: Surroundings) -> McpTool | McpRefused:
     try:
         read = read_tool(decision.listed)
-        return decided(read, decision, server=snapshot.server, owner=snapshot.owner, passes=snapshot.passes)
+        return decided(read, decision, around)
     except SpecInvalid as fault:
         return McpRefused(key, decision.name, str(fault))

@@ -13,10 +13,10 @@ from typing import Any
 from interlock.core.canonical import Json
 from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
-from interlock.core.mcp_call import McpPin
+from interlock.core.mcp_call import McpLookUp, McpPin
 from interlock.core.mcp_listed import Listed, Unlisted, read_listed
 from interlock.core.schema import compile_schema
-from interlock.core.tool import OutputCheck
+from interlock.core.tool import Document, OutputCheck
 from interlock.declare.mcp import McpTool, mcp_tool
 from interlock.declare.mcp_options import MCP_HINTS, McpOptions
 from interlock.declare.mcp_server import McpServer
@@ -95,14 +95,22 @@ def _listed(text: str, *, path: str) -> Listed:
     return found
 
 
-def decided(
-    read: McpRead, decision: McpDecision, *, server: McpServer, owner: str, passes: tuple[str, ...] = ()
-) -> McpTool:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What all tools of a snapshot have in common. `others` are all that was listed, by name."""
+
+    server: McpServer
+    owner: str
+    passes: tuple[str, ...] = ()
+    others: Mapping[str, Listed] = field(default_factory=dict)
+
+
+def decided(read: McpRead, decision: McpDecision, around: Surroundings) -> McpTool:
     """The tool that a person allowed. Raises `SpecInvalid` where the decision does not fit what was listed."""
     said: dict[str, Any] = {
         "description": read.description,
         "title": read.title,
-        "owner": owner,
+        "owner": around.owner,
         "output_schema": read.output_schema,
         "output_check": OutputCheck.WARN,
         **decision.options,
@@ -110,15 +118,26 @@ def decided(
         "effect": decision.effect,
         "external": decision.external,
         "version": decision.version,
-        "server": server,
+        "server": around.server,
         "tool": read.listed.name,
         "input_schema": _arguments(read.input_schema, decision),
-        "pin": McpPin(read.listed.document, passes),
+        "pin": McpPin(read.listed.document, around.passes, _look_up(decision, around)),
     }
     options: McpOptions = said  # type: ignore[assignment]
     tool = mcp_tool(**options)
     compile_schema(said["input_schema"])
     return tool
+
+
+def _look_up(decision: McpDecision, around: Surroundings) -> Document | None:
+    """The tool that looks up what became of a lost call, as it was listed: its word is believed."""
+    said = decision.options.get("reconcile")
+    name = said.tool if isinstance(said, McpLookUp) else said.get("tool") if isinstance(said, Mapping) else None
+    if name is None:
+        return None
+    if name not in around.others:
+        raise SpecInvalid(f"reconcile: the server lists no tool {name!r}")
+    return around.others[name].document
 
 
 def _arguments(schema: Object, decision: McpDecision) -> Object:

@@ -17,7 +17,7 @@ from interlock.core.tool import spec_to_json
 from interlock.core.tool_compile import compile_tool
 from interlock.declare.mcp_server import McpListing, McpServer, server_of
 from interlock.declare.typed_values import check_keys, instance, typed
-from interlock.importers.mcp_decisions import McpDecision, decided, read_decision
+from interlock.importers.mcp_decisions import McpDecision, Surroundings, decided, read_decision
 from interlock.importers.mcp_names import own_names
 from interlock.importers.mcp_schema import bounded
 from interlock.importers.mcp_tools import McpRead, read_entries
@@ -78,11 +78,12 @@ def take_mcp_snapshot(listing: McpListing, *, server: McpServer, owner: str, pre
     known = server_of(server)
     reading = read_entries(listing.entries)
     names = own_names(reading.tools, prefix=prefix)
+    around = Surroundings(server=server, owner=owner)
     tools: dict[str, McpDecision] = {}
     unmade = dict(reading.unmade)
     for key, read in reading.tools.items():
         fresh = McpDecision(name=names[key], digest=read.listed.digest, read=read.shown, listed=read.listed)
-        reason = _cannot(read, fresh, server=server, owner=owner)
+        reason = _cannot(read, fresh, around)
         if reason:
             unmade[key] = reason
         else:
@@ -180,10 +181,10 @@ def _instructions(text: str) -> Instructions:
     return Instructions(digest=digest, text=bounded(text, INSTRUCTIONS_MAX))
 
 
-def _cannot(read: McpRead, decision: McpDecision, *, server: McpServer, owner: str) -> str:
+def _cannot(read: McpRead, decision: McpDecision, around: Surroundings) -> str:
     """Why a tool cannot be declared at all; empty where it can."""
     try:
-        compile_tool(decided(read, decision, server=server, owner=owner).spec())
+        compile_tool(decided(read, decision, around).spec())
     except SpecInvalid as fault:
         return visible(str(fault))
     return ""

@@ -153,13 +153,14 @@ class McpRunner:
 
     async def _unfit(self, session: Session, asked: _Asked, *, code: McpCode) -> Drift | NoAnswer | None:
         """Why a pinned tool is not called: it is not listed as it was reviewed, or nobody can say how it is listed."""
-        if code.pin is None or asked.tool != code.tool:
+        reviewed = None if code.pin is None else code.pin.look_up if asked.is_look_up else code.pin.listed
+        if code.pin is None or reviewed is None:
             return None
         pins = self._pins.get(session)
         if pins is None:
             believed_s = BELIEVED_S if isinstance(code.server, HttpServer) else inf
             pins = self._pins[session] = Pins(session, bytes_max=code.message_bytes_max, believed_s=believed_s)
-        found = await pins.held(code.tool, code.pin)
+        found = await pins.held(asked.tool, reviewed, passing=code.pin.passes)
         return None if isinstance(found, Drift) and found.grade is Grade.SAME else found
 
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 
 from interlock.core.canonical import Json
 from interlock.core.drift import Drift, Grade
-from interlock.core.mcp_call import McpPin
 from interlock.core.mcp_drift import drifted, passes
 from interlock.core.mcp_listed import Listed, Unlisted, read_listed
+from interlock.core.tool import Document
 from interlock.runners.exchange import NoAnswer
 from interlock.runners.mcp_listing import listed
 from interlock.runners.mcp_session import Session
@@ -34,16 +34,17 @@ class Pins:
         self._version = -1
         self._until_s = 0.0
         self._tools: dict[str, Listed | Unlisted] = {}
-        self._known: dict[tuple[str, str], Drift] = {}
+        self._known: dict[tuple[str, bytes], Drift] = {}
 
-    async def held(self, tool: str, pin: McpPin) -> Drift | NoAnswer:
+    async def held(self, tool: str, reviewed: Document, *, passing: tuple[str, ...] = ()) -> Drift | NoAnswer:
         """How the tool has drifted, `SAME` where it may be called; why nobody knows where it cannot be asked."""
         async with self._reading:
             if self._session.list_version != self._version or asyncio.get_running_loop().time() > self._until_s:
                 why = await self._read()
                 if why is not None:
                     return why
-        return self._judged(tool, pin)
+        found = self._drift(tool, reviewed)
+        return Drift(tool, Grade.SAME) if passes(found, passing) else found
 
     async def _read(self) -> NoAnswer | None:
         """Read the list; who says when it changes is asked to say it before."""
@@ -57,16 +58,16 @@ class Pins:
         self._known.clear()
         return None
 
-    def _judged(self, tool: str, pin: McpPin) -> Drift:
-        known = self._known.get((tool, pin.digest))
+    def _drift(self, tool: str, reviewed: Document) -> Drift:
+        known = self._known.get((tool, reviewed.text))
         if known is None:
-            reviewed = read_listed(pin.listed.value)
-            known = drifted(reviewed if isinstance(reviewed, Listed) else None, self._tools.get(tool))
-            self._known[tool, pin.digest] = known
+            read = read_listed(reviewed.value)
+            known = drifted(read if isinstance(read, Listed) else None, self._tools.get(tool))
+            self._known[tool, reviewed.text] = known
             if known.grade is not Grade.SAME:
                 reasons = "; ".join(f"{each.part}{each.path}: {each.reason}" for each in known.findings)
                 _log.warning("%s is not listed as it was reviewed (%s): %r", tool, known.grade.name.lower(), reasons)
-        return Drift(tool, Grade.SAME) if passes(known, pin.passes) else known
+        return known
 
 
 def _by_name(entries: Iterable[Json]) -> dict[str, Listed | Unlisted]:

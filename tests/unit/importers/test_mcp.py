@@ -3,12 +3,14 @@
 import logging
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from interlock.core.errors import SpecInvalid
 from interlock.declare.mcp_server import McpListing, McpServer
 from interlock.importers.mcp import (
+    McpLoaded,
     load_mcp_snapshot,
     mcp_instructions,
     mcp_tools,
@@ -33,6 +35,15 @@ def test_what_passes_is_no_part_of_a_version_and_what_is_pinned_is() -> None:
     (changed,) = mcp_tools(allowed(taken(entry(annotations={"readOnlyHint": True}))))
     assert first.code.fingerprint == other.code.fingerprint
     assert first.code.fingerprint != changed.code.fingerprint
+
+
+def test_the_tool_that_a_lost_call_is_looked_up_by_is_pinned_with_it() -> None:
+    def of(*more: Any, tool: str = "find") -> McpLoaded:
+        return loaded(entry(), *more, options={"reconcile": {"tool": tool}})
+
+    first, changed = of(entry("find")).tools[0], of(entry("find", title="T")).tools[0]
+    assert first.code.fingerprint != changed.code.fingerprint
+    assert "the server lists no tool 'seek'" in of(entry("find"), tool="seek").refused[0].reason
 
 
 def test_a_server_that_is_made_of_other_files_gives_no_tool(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core.drift import Grade
+from interlock.importers.mcp_snapshot import read_mcp_snapshot, write_mcp_snapshot
 from interlock.importers.mcp_sync import mcp_changes
 from tests.mcp_snapshots import allowed, entry, of_schema, taken
 
@@ -65,6 +66,42 @@ def test_who_it_is_and_what_it_wants_to_be_told_is_compared() -> None:
         "file serve.py",
         "instructions",
     ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=8,
+)
+SCHEMAS = st.fixed_dictionaries(
+    {"type": st.just("object")},
+    optional={
+        "properties": st.dictionaries(
+            st.text(max_size=4), st.sampled_from([{}, {"type": "string"}]) | JSON, max_size=3
+        ),
+        "description": st.text(max_size=6),
+        "additionalProperties": st.booleans(),
+    },
+)
+ENTRIES = st.fixed_dictionaries(
+    {"name": st.text(max_size=4) | JSON, "inputSchema": SCHEMAS | JSON},
+    optional={
+        "title": st.text(max_size=4) | JSON,
+        "description": st.text(max_size=12) | JSON,
+        "outputSchema": SCHEMAS | JSON,
+        "annotations": st.dictionaries(st.sampled_from(["readOnlyHint", "x"]), JSON, max_size=2) | JSON,
+        "execution": JSON,
+        "_meta": JSON,
+    },
+)
+
+
+@given(st.lists(ENTRIES | JSON, max_size=5))
+def test_whatever_is_listed_is_as_it_was_reviewed_while_it_is_listed_so(entries: list[Any]) -> None:
+    reviewed = read_mcp_snapshot(write_mcp_snapshot(allowed(taken(*entries))).encode())
+    seen = mcp_changes(reviewed, taken(*copy.deepcopy(entries)))
+    assert not seen.any
+    assert not seen.drifted
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

@@ -1,6 +1,5 @@
 """What a server lists is read once for many calls, and again where it can have become something else."""
 
-from collections.abc import Mapping
 from math import inf
 from typing import Any, cast
 
@@ -9,7 +8,6 @@ import pytest
 pytest.importorskip("mcp", reason="MCP tools need an extra: pip install 'interlock[mcp]'")
 
 from interlock.core.drift import Drift, Grade
-from interlock.core.mcp_call import McpPin
 from interlock.core.mcp_listed import Listed, read_listed
 from interlock.runners.exchange import NoAnswer
 from interlock.runners.mcp_exchange import McpExchange
@@ -37,14 +35,10 @@ class Server:
         return Page(self.entries, None) if self.entries else NoAnswer("gone")
 
 
-def pin(given: Mapping[str, Any], *passes: str) -> McpPin:
-    found = read_listed(dict(given))
-    assert isinstance(found, Listed)
-    return McpPin(found.document, passes)
-
-
-async def grade(pins: Pins, *passes: str) -> Grade | str:
-    found = await pins.held("send", pin(entry(), *passes))
+async def grade(pins: Pins, *passing: str) -> Grade | str:
+    reviewed = read_listed(entry())
+    assert isinstance(reviewed, Listed)
+    found = await pins.held("send", reviewed.document, passing=passing)
     return found.grade if isinstance(found, Drift) else found.reason
 
 

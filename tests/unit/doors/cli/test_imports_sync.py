@@ -67,6 +67,19 @@ def test_what_drifted_is_held_back_on_record_until_it_was_reviewed(cli: Cli, imp
     assert states(cli)["send"] == ("2", "available")
 
 
+def test_who_is_no_operator_is_told_what_drifted_and_holds_nothing_back(
+    cli: Cli, importing: Path, server: Listing
+) -> None:
+    settings = importing / "interlock.toml"
+    settings.write_text(f'{settings.read_text()}\n[[people]]\nid = "eve"\ngroups = []\n')
+    server.says(entry("send", title="T"), entry("read"))
+    ran = cli("import", "sync", "--as", "eve")
+    assert ran.code == 1
+    assert "text     send" in ran.out
+    assert "Nothing was put on record: To hold a tool back takes the group operator; eve" in ran.out
+    assert states(cli)["send"] == ("1", "available")
+
+
 def test_a_grade_that_passes_holds_nothing_back(cli: Cli, importing: Path, server: Listing) -> None:
     path = importing / "post.yaml"
     path.write_text(path.read_text().replace("passes: []", "passes: [text]"))
