@@ -32,7 +32,7 @@ from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.python import PythonRunner
 from interlock.runners.stand_in import KINDS, StandIn
 from interlock.runtime.health import HealthState
-from interlock.settings import Drives, Publish, Settings
+from interlock.settings import Drives, Gates, Publish, Settings
 from interlock.testing.fakes import START_US, FakeClock, SeededEntropy
 
 MEMORY: Final = ":memory:"
@@ -109,7 +109,13 @@ def _opened(
     known = facts if isinstance(facts, dict) else {}
     named = {name for tool in stage.tools for name in tool.spec().facts}
     settings = replace(
-        stage.settings, publish=Publish.ALL, drives=Drives.NONE, reap_every_s=0, runs_every_s=0, egress_allow=()
+        stage.settings,
+        publish=Publish.ALL,
+        drives=Drives.NONE,
+        lifecycle=Gates.OPEN,  # a version is tried before its gates let it serve anybody
+        reap_every_s=0,
+        runs_every_s=0,
+        egress_allow=(),
     )
     host = Host(
         clock=clock,

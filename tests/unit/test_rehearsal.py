@@ -22,7 +22,7 @@ from interlock.core.starter_policy import STARTER_POLICY
 from interlock.core.tool import Document, ErrorContract
 from interlock.declare import Declared, tool
 from interlock.rehearsal import Stage, rehearse
-from interlock.settings import Settings
+from interlock.settings import Gates, Settings
 
 TODAY = date(2026, 11, 30)
 ALICE = ExampleCaller(id="alice", groups=frozenset({"notes"}))
@@ -188,3 +188,9 @@ async def test_facts_and_the_hour_are_those_of_the_example() -> None:
         code = "" if status is Status.OK else "PERMISSION_DENIED"
         found = await ran(made("read_note", kind, status, world, code=code), stage)
         assert found.passing is Passing.PASSED, found
+
+
+@pytest.mark.requirement("REG-8")
+async def test_a_version_is_tried_before_the_gates_of_its_lifecycle_let_it_serve_anybody() -> None:
+    stage = Stage(TOOLS, STAGE.policies, Settings(tenant="acme", lifecycle=Gates.GATED))
+    assert (await ran(RIGHT[0], stage)).passing is Passing.PASSED

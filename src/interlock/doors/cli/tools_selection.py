@@ -12,6 +12,7 @@ from interlock.doors.cli.shown import counted, rows, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from interlock.core.agents import AgentTools
     from interlock.core.canonical import Json
     from interlock.core.catalogue import Tool
     from interlock.core.selection import Choice, Confusion, SelectionCase
@@ -43,8 +44,9 @@ async def selected(project: Project, library: Library, *, model: str | None, pub
 
     if not library.selection:
         raise ExamplesInvalid(f"there is no case under selection: in {project.examples}")
-    chooser, offered = _chooser(project, model), _offered(project)
-    before = await _kept(project, chooser.name)
+    chooser = _chooser(project, model)
+    before, agents = await _kept(project, chooser.name)
+    offered = _offered(project, agents)
     wanted = due(library.selection, surfaces(offered), before, chooser=chooser.name)
     made = await tried(wanted, chooser, offered)
     if isinstance(chooser, ModelChooser):
@@ -102,30 +104,33 @@ def _chooser(project: Project, model: str | None) -> Chooser:
     return ModelChooser(found[0])
 
 
-def _offered(project: Project) -> Offered:
-    """By agent of the project the tools that it may be offered; policy is not asked: words are tried among all."""
+def _offered(project: Project, stored: Iterable[AgentTools]) -> Offered:
+    """By agent the tools that it may be offered, as the project's code has them: agents of the store, whose lists are
+    the ones in force, and those of the project. Policy is not asked: words are tried among all.
+    """
     from interlock.core.tool_compile import compile_tool
     from interlock.doors.cli.code import load_tools
 
     tools: dict[str, Tool] = {}
     for spec in (tool.spec() for tool in load_tools(project)):
         tools[spec.name] = compile_tool(spec)
-    every = tuple(tools.values())
-    if not project.agents:
-        return {EVERYBODY: every}
-    return {
-        each.name: every if each.tools is None else tuple(tools[name] for name in each.tools if name in tools)
-        for each in project.agents
-    }
+    listed: dict[str, Sequence[str]] = {each.name: [*tools] if each.tools is None else each.tools
+                                        for each in project.agents}  # fmt: skip
+    for agent in stored:
+        listed[agent.name] = [*tools] if agent.others else [use.tool for use in agent.tools]
+    listed = listed or {EVERYBODY: [*tools]}
+    return {agent: tuple(tools[name] for name in names if name in tools) for agent, names in listed.items()}
 
 
-async def _kept(project: Project, chooser: str) -> tuple[Choice, ...]:
+async def _kept(project: Project, chooser: str) -> tuple[tuple[Choice, ...], tuple[AgentTools, ...]]:
+    """What the store has: choices made before, and agents with the tools that they may use."""
     from interlock.doors.cli.session import reading
 
     if not project.is_stored:
-        return ()
+        return (), ()
     async with reading() as session:
-        return await session.gate.examples.choices(chooser)
+        agents = await session.gate.agents.list(by=project.operator)
+        return await session.gate.examples.choices(chooser), agents
 
 
 async def _publish(library: Library, made: Iterable[Choice], chooser: str, *, offered: Offered) -> None:

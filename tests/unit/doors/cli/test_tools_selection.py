@@ -54,3 +54,12 @@ def test_a_model_that_there_is_not_and_a_project_without_words_are_said(cli: Cli
     file = project / "examples" / "notes.yaml"
     file.write_text(file.read_text().partition("\nselection:")[0])
     assert "no case under selection" in cli("tools", "test", "--selection").err
+
+
+def test_words_are_tried_for_each_agent_among_the_tools_that_it_has(cli: Cli, project: Path) -> None:
+    settings = project / "interlock.toml"
+    agent = '\n[[agents]]\nname = "%s"\ninstructions = "Help."\ntools = %s\n'
+    more = agent % ("reader", '["read_note"]') + agent % ("both", '["read_note", "save_note"]')
+    settings.write_text(settings.read_text() + more)
+    ran = cli("tools", "test", "--selection", "--json")
+    assert ran.document["tried"] == 4, ran.out
