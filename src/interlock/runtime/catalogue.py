@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
 
@@ -67,7 +67,7 @@ class Registry:
         """
         wanted = tuple(specs)
         only_operators(by, "Publishing tools", tenants={spec.tenant for spec in wanted}, home=self._home)
-        new = await carry_out(self._world, partial(self._publication, wanted, by=by, under=under or ()))
+        new = await carry_out(self._world, self._views, partial(self._publication, wanted, by=by, under=under or ()))
         with suppress(PolicyInvalid) if under is not None else nullcontext():
             await self._views.refresh()
         return new
@@ -82,17 +82,17 @@ class Registry:
     ) -> Planned[tuple[ToolSpec, ...]]:
         """What publishing these comes to, on the versions that there are."""
         wanted = _each_once(wanted)
-        new = [spec for spec in wanted if _is_new(spec, versions)]
+        known = _of_tools(wanted, versions)
+        new = [spec for spec in wanted if _is_new(spec, known[spec.identity[:3]])]
         _refuse_clashes(wanted, versions)
         _refuse_what_nothing_undoes(new, wanted, versions=versions)
-        _refuse_broken_promises(new, versions)
-        states = [first_state(_states(spec, versions), gated=self._gated) for spec in new]
+        _refuse_broken_promises(new, known)
+        states = [first_state(_states(known[spec.identity[:3]]), gated=self._gated) for spec in new]
         found = tuple(_registered(compile_tool(spec, state=state)) for spec, state in zip(new, states, strict=True))
         self._views.add(wanted)
         if not found:
             return Planned(())
-        sources = await self._views.sources(under)
-        self._views.compile(sources, catalogue=await self._views.catalogue(found))
+        await self._views.check(found, under=under)
         record = {"subject": new[0].name, **signed_by(by), "tools": [_named(each) for each in found]}
         event = self._records.act(EventKind.TOOL_REGISTERED, by.tenant, record)
         now_us = self._world.clock.now_us()
@@ -123,8 +123,7 @@ class Registry:
 
     async def list_versions(self, name: str, *, tenant: str = SHARED) -> tuple[Registered, ...]:
         """Every published version of a name, oldest first, callable here or not."""
-        _, versions = await self._world.catalogue.versions()
-        return tuple(each for each in versions if each.name == name and each.tenant in (tenant, SHARED))
+        return await self._views.named(name, dict.fromkeys((tenant, SHARED)))
 
     async def diff(self, name: str, old: str, new: str, *, tenant: str = SHARED) -> Comparison:
         """What changed between two published versions of a name, whichever was first. Raises `ToolUnknown`."""
@@ -134,11 +133,11 @@ class Registry:
 
     async def successions(self, specs: Iterable[ToolSpec]) -> tuple[Comparison, ...]:
         """How versions that are not published yet would follow the last one of their name. Publishes nothing."""
-        _, versions = await self._world.catalogue.versions()
-        known = {(each.tenant, each.source, each.name): each for each in versions}
-        digests = {(each.tenant, each.source, each.name, each.version) for each in versions}
-        new = [spec for spec in specs if spec.identity not in digests and spec.identity[:3] in known]
-        lasts = [_nearest(spec, versions) or known[spec.identity[:3]] for spec in new]
+        wanted = tuple(specs)
+        known = _of_tools(wanted, (await self._views.versions())[1])
+        rows = {spec.identity: known[spec.identity[:3]] for spec in wanted}
+        new = [spec for spec in wanted if (held := rows[spec.identity]) and not _versioned(spec.version, held)]
+        lasts = [_nearest(spec, rows[spec.identity]) or rows[spec.identity][-1] for spec in new]
         return tuple(compare(_read(last), spec) for last, spec in zip(lasts, new, strict=True))
 
     def visible(self, caller: Caller) -> tuple[Tool, ...]:
@@ -166,23 +165,39 @@ class Registry:
         return await self._reviews.review(by=by, since_us=since_us, tenant=tenant, rules=rules)
 
     async def _digests(self) -> dict[tuple[str, str, str, str], str]:
-        _, versions = await self._world.catalogue.versions()
+        _, versions = await self._views.versions()
         return {(each.tenant, each.source, each.name, each.version): each.digest for each in versions}
 
 
-def _states(spec: ToolSpec, versions: Iterable[Registered]) -> frozenset[Lifecycle]:
-    return frozenset(each.state for each in versions if (each.tenant, each.name) == (spec.tenant, spec.name))
+_Tool = tuple[str, str, str]
+"""A tenant, a source and a name."""
 
 
-def _is_new(spec: ToolSpec, versions: Iterable[Registered]) -> bool:
+def _of_tools(wanted: Iterable[ToolSpec], versions: Iterable[Registered]) -> Mapping[_Tool, list[Registered]]:
+    """The versions of each of these tools, oldest first, by one look at all."""
+    found: dict[_Tool, list[Registered]] = {spec.identity[:3]: [] for spec in wanted}
     for each in versions:
-        if (each.tenant, each.source, each.name, each.version) == spec.identity:
-            if each.digest != spec_digest(spec):
-                raise VersionExists(
-                    f"{spec.name} {spec.version} is published already and has changed since; give it a new version"
-                )
-            return False
-    return True
+        rows = found.get((each.tenant, each.source, each.name))
+        if rows is not None:
+            rows.append(each)
+    return found
+
+
+def _versioned(version: str, rows: Iterable[Registered]) -> Registered | None:
+    return next((each for each in rows if each.version == version), None)
+
+
+def _states(rows: Iterable[Registered]) -> frozenset[Lifecycle]:
+    return frozenset(each.state for each in rows)
+
+
+def _is_new(spec: ToolSpec, rows: Iterable[Registered]) -> bool:
+    found = _versioned(spec.version, rows)
+    if found is not None and found.digest != spec_digest(spec):
+        raise VersionExists(
+            f"{spec.name} {spec.version} is published already and has changed since; give it a new version"
+        )
+    return found is None
 
 
 def _each_once(wanted: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
@@ -229,13 +244,15 @@ def _refuse_what_nothing_undoes(
             raise SpecInvalid(f"{spec.name}: {wrong}")
 
 
-def _refuse_broken_promises(new: Iterable[ToolSpec], versions: Iterable[Registered]) -> None:
-    """A version that breaks something takes a number that says so."""
-    known = [*versions]
+def _refuse_broken_promises(new: Iterable[ToolSpec], known: Mapping[_Tool, list[Registered]]) -> None:
+    """A version that breaks something takes a number that says so, beside those that come with it too."""
     here = [*new]
+    coming: dict[_Tool, list[ToolSpec]] = {}
     for spec in here:
-        beside = [_registered_as(each) for each in here if each is not spec and each.identity[:3] == spec.identity[:3]]
-        last = _nearest(spec, [*known, *beside])
+        coming.setdefault(spec.identity[:3], []).append(spec)
+    for spec in here:
+        beside = [_registered_as(each) for each in coming[spec.identity[:3]] if each is not spec]
+        last = _nearest(spec, [*known[spec.identity[:3]], *beside])
         comparison = None if last is None else compare(_read(last), spec)
         if comparison is not None and comparison.breaks_its_promise:
             raise SpecInvalid(
@@ -246,7 +263,7 @@ def _refuse_broken_promises(new: Iterable[ToolSpec], versions: Iterable[Register
 
 def _nearest(spec: ToolSpec, versions: Iterable[Registered]) -> Registered | None:
     """The published version that this one's number promises to be compatible with."""
-    known = {each.version: each for each in versions if (each.tenant, each.source, each.name) == spec.identity[:3]}
+    known = {each.version: each for each in versions}
     found = predecessor(spec.version, known)
     return None if found is None else known[found]
 

@@ -132,7 +132,7 @@ class Moving(Registry):
         found = await self._one(name, version, tenant=by.tenant)
         if state not in MOVES[found.state]:
             raise SpecInvalid(f"{name} {version} is {found.state.value} and cannot become {state.value}")
-        _, versions = await self._world.catalogue.versions()
+        _, versions = await self._views.versions()
         packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
         wanted = Wanted(name, version, by, _grounds(reason))
         case = await self._case(found, wanted, state, packs=packs, versions=versions)
@@ -141,7 +141,7 @@ class Moving(Registry):
     async def _move(self, wanted: Wanted, going: Going, *, words: str) -> tuple[Registered, ...]:
         refuse_wordless(wanted.grounds)
         wanted = replace(wanted, grounds=self._redacted(wanted.grounds))
-        moved = await carry_out(self._world, partial(self._planned, wanted, going=going, words=words))
+        moved = await carry_out(self._world, self._views, partial(self._planned, wanted, going=going, words=words))
         await self._views.refresh()
         for each in moved:
             if each.state is Lifecycle.RETIRED:

@@ -190,7 +190,7 @@ class Retiring(Moving):
         self, wanted: Wanted, changed: Changed | None, *, kind: EventKind, states: frozenset[Lifecycle]
     ) -> tuple[Registered, ...]:
         plan = partial(self._noting, wanted, changed=changed, kind=kind, states=states)
-        found = await carry_out(self._world, plan)
+        found = await carry_out(self._world, self._views, plan)
         await self._views.refresh()
         return found
 

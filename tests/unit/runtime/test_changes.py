@@ -23,10 +23,10 @@ async def test_it_is_decided_anew_where_somebody_was_faster_and_given_up_where_t
                 await touched(gate)
             return Planned(len(seen), versions[:1], (), event(gate))
 
-        assert await carry_out(gate._world, lambda versions: plan(versions, faster=2)) == 3
+        assert await carry_out(gate._world, gate._views, lambda versions: plan(versions, faster=2)) == 3
         seen.clear()
         with pytest.raises(DocumentChanged, match="try again"):
-            await carry_out(gate._world, lambda versions: plan(versions, faster=TRIES))
+            await carry_out(gate._world, gate._views, lambda versions: plan(versions, faster=TRIES))
         assert len(seen) == TRIES
 
 
@@ -37,7 +37,7 @@ async def test_nothing_is_written_where_there_is_nothing_to_do(gate_path: str) -
         async def plan(versions: tuple[Registered, ...]) -> Planned[str]:
             return Planned("nothing", versions)
 
-        assert await carry_out(gate._world, plan) == "nothing"
+        assert await carry_out(gate._world, gate._views, plan) == "nothing"
         assert await gate._world.audit.heads() == before
 
 
@@ -48,7 +48,7 @@ async def test_many_who_change_at_once_all_get_on(gate_path: str) -> None:
             await anyio.lowlevel.checkpoint()
             return Planned(None, versions[:1], (), event(gate))
 
-        await asyncio.gather(*(carry_out(gate._world, plan) for _ in range(TRIES // 2)))
+        await asyncio.gather(*(carry_out(gate._world, gate._views, plan) for _ in range(TRIES // 2)))
 
 
 async def touched(gate: Gate) -> None:
