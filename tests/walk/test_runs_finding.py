@@ -155,6 +155,20 @@ async def test_a_policy_that_is_changed_between_search_and_call_is_todays() -> N
     assert len(names) == 7
 
 
+async def test_only_whom_a_run_is_for_searches_among_its_tools() -> None:
+    model = Between([find("garden"), "done"])
+    async with finding(model) as gate:
+
+        async def look() -> None:
+            found = [await gate.runs.find("garden", run_id="r", by=each, most=3) for each in (ALICE, BOB)]
+            assert found[0] is not None
+            assert (len(found[0]), found[1]) == (3, None)
+
+        model.between = look
+        report = await (await start(gate, task=TASK, run_id="r")).result()
+    assert report.state is State.COMPLETE
+
+
 async def test_a_tool_that_is_frozen_after_it_was_found_is_not_offered_and_the_others_keep_their_order() -> None:
     model = Between([find("garden", 3), find("music"), "done"])
     async with finding(model) as gate:
@@ -168,7 +182,7 @@ async def test_a_tool_that_is_frozen_after_it_was_found_is_not_offered_and_the_o
     assert [name for name in after if name in before] == [name for name in before if name != "invoice_list_0"]
 
 
-@pytest.mark.requirement("LOOP-5")
+@pytest.mark.requirement("LOOP-7")
 async def test_whoever_takes_a_run_over_offers_what_was_found(tmp_path: Path) -> None:
     path, tools = str(tmp_path / "gate.db"), (*MANY, SAVE)
     model = ScriptedModel([find("garden", 3), [find("save a note"), find("music", 2)], ("save", {"what": "x"})])
@@ -266,7 +280,6 @@ async def test_a_search_is_a_call_like_any_other_on_record_and_by_policy() -> No
     assert len(offered(model.requests[0])) == PROVIDER_MAX
 
 
-@pytest.mark.requirement("REG-3")
 async def test_a_published_agent_finds_only_tools_that_it_may_use_and_those_that_it_names_go_first() -> None:
     """One lists all that it may use, the tool to search with too; the other may use everything, and names two."""
     garden = [ToolUse(each.spec().name) for each in MANY if each.spec().name.startswith("garden")]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from interlock.core.tool import Localized
-from interlock.finders.full_text import INLINE_ROWS, FullText
+from interlock.finders.full_text import INLINE_ROWS, QUERY_WORDS_MAX, FullText
 from tests.retrieval import made, orders
 
 pytestmark = pytest.mark.requirement("REG-10")
@@ -32,9 +32,11 @@ async def test_a_tool_is_found_by_its_name_its_words_and_other_forms_of_them() -
     assert await found("nothing of the kind") == []
 
 
-async def test_a_name_weighs_more_than_a_description() -> None:
-    tools = (made("notes", "Reads rain data of stations."), made("rain", "Reads data of stations and notes."))
-    assert await found("rain", tools) == ["rain", "notes"]
+@pytest.mark.parametrize(("name", "word"), [("rain", "snow"), ("snow", "rain"), ("mail", "bill"), ("bill", "mail")])
+async def test_a_name_weighs_more_than_a_description(name: str, word: str) -> None:
+    tools = (made(name, f"Reads {word}."), made(word, f"Reads {name}."))
+    others = tuple(made(f"other_{at}", f"Does thing{at}.") for at in range(5))
+    assert await found(name, (*tools, *others)) == [name, word]
 
 
 async def test_what_a_tool_is_not_for_counts_against_it() -> None:
@@ -61,7 +63,8 @@ async def test_operators_of_the_index_are_words_like_others() -> None:
 
 async def test_a_query_of_any_length_is_read_to_a_bound() -> None:
     assert await found("mail " + "x" * 100_000) == ["send_mail"]
-    assert await found(" ".join(f"word{at}" for at in range(20_000)) + " mail") == []
+    for count in (QUERY_WORDS_MAX, 20_000):
+        assert await found(" ".join(f"word{at}" for at in range(count)) + " mail") == []
 
 
 async def test_words_that_are_repeated_push_no_tool_ahead() -> None:

@@ -11,6 +11,7 @@ from interlock.core.catalogue import Lifecycle, Tool
 from interlock.core.choice import Choice, Withheld
 from interlock.core.tool import SHARED
 from interlock.ports import Ranked
+from interlock.runtime.finding import FOUND_MAX
 from interlock.runtime.health import HealthState
 from tests.gates import ALICE, AUDITOR, BOB, OPERATOR, AnyTool, opened
 
@@ -119,13 +120,19 @@ async def test_without_a_tool_to_search_with_all_are_offered() -> None:
 class Backwards:
     """A host's own ranker: the last comes first."""
 
+    wanted = 0
+
     async def rank(self, query: str, among: Sequence[Tool], *, most: int) -> tuple[Ranked, ...]:
+        self.wanted = most
         return tuple(Ranked(each.digest, 1.0) for each in among[::-1])[:most]
 
 
 async def test_a_host_may_bring_a_ranker_of_its_own() -> None:
-    async with opened(":memory:", TOOLS, host=Host(ranker=Backwards())) as gate:
+    ranker = Backwards()
+    async with opened(":memory:", TOOLS, host=Host(ranker=ranker)) as gate:
         assert await names(gate, "") == ["weather", "payroll", "invoices", "find_tools"]
+        await gate.catalogue.search("", Caller(ALICE), limit=10**9)
+        assert ranker.wanted == FOUND_MAX
 
 
 async def test_what_a_published_agent_does_not_list_is_kept_back_by_the_agent() -> None:
