@@ -49,6 +49,7 @@ from interlock.runtime.reaper import Reaper
 from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
 from interlock.runtime.results import ResultDesk
+from interlock.runtime.shadows import Shadows
 from interlock.runtime.sight import Sight
 from interlock.runtime.views import Views
 from interlock.runtime.world import World, new_id
@@ -151,6 +152,8 @@ class Gate(Walk):
         self.compensations = CompensationDesk(self, world, records=records, views=views)
         self.recovery.and_then(self.compensations.go_on)
         self.results = ResultDesk(world, sight=sight, records=records)
+        self.shadows = Shadows(self, self._parts)
+        self._shadow = self.shadows.note
         self._driving: Driving | None = None
         self._models = tuple(models)
         self._reaper = Reaper(self.recovery.recover, every_s=settings.reap_every_s, redactor=records.redactor)
@@ -303,6 +306,7 @@ class Gate(Walk):
         if self._driving is not None:
             await self._driving.close()
         await self._reaper.stop()
+        await self.shadows.close()
         await super().close()
         await self._runners.close()
         await self.audit.sign()

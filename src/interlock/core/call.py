@@ -74,6 +74,9 @@ class Origin:
 
 LIBRARY = Origin()
 
+SHADOW_DOOR = "shadow"
+"""The door of reads that are run beside the version in use, to be compared. They count in nobody's limits."""
+
 RUNS_DOOR = "loop"
 """The door that a run's calls come through."""
 

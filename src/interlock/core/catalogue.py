@@ -52,6 +52,7 @@ class Catalogue:
     `versions` are all that are published and whose code is here, by digest: what pins of runs lead to. `retired` are
     names of which nothing but retired versions is left, and whose code is not here either: late calls are told so.
     `agents` are those that are published, by tenant and name; `by_version`, where there are any, what they lead to.
+    `shadowed` are names of tools of which some agent has another version tried.
     """
 
     tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
@@ -61,6 +62,7 @@ class Catalogue:
     retired: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
     agents: Mapping[tuple[str, str], Routes] = field(default_factory=dict)
     by_version: Mapping[tuple[str, str, str], Tool] = field(default_factory=dict)
+    shadowed: frozenset[str] = frozenset()
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:

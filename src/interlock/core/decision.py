@@ -134,6 +134,8 @@ _GOES_ON = frozenset({CallState.UNKNOWN, CallState.PARTIAL})
 
 Decision = Allow | Deny | Ask | Replay
 
+KEPT_CHANGING = Deny(Code.CONTENDED, "What the call depends on kept changing.")
+
 
 def propose(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Operation | Deny:
     """The one operation that a proposal means, or why it means none."""

@@ -50,6 +50,7 @@ class EventKind(StrEnum):
     TOOL_PROMOTED = "tool.promoted"
     TOOL_ROLLED_BACK = "tool.rolled_back"
     AGENT_SAVED = "agent.saved"
+    SHADOW_KEPT = "shadow.kept"
     DOCUMENT_SAVED = "document.saved"
     EXAMPLES_SAVED = "examples.saved"
     EXAMPLES_RAN = "examples.ran"

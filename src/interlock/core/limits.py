@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from interlock.core.budget import ONE_CALL, Amounts, Limit, Limits, Reservation, ScopeKey, ScopeKind, Taken, Unit
-from interlock.core.call import Caller
+from interlock.core.call import SHADOW_DOOR, Caller
 from interlock.core.frozen import frozen
 from interlock.core.tool import SHARED, ToolSpec
 
@@ -66,8 +66,8 @@ class LimitTable:
         self, caller: Caller, spec: ToolSpec | None, *, digest: str = "", now_us: int = 0, counted: bool = False
     ) -> Taken:
         """What one proposal takes. `spec` is None for a name that is no tool; `counted`: it was counted when asked."""
-        who, tool = caller.principal, "" if spec is None else spec.name
-        place = (who.tenant, who.id, caller.origin.agent, caller.run, caller.task, tool, digest, counted)
+        who, origin, tool = caller.principal, caller.origin, "" if spec is None else spec.name
+        place = (who.tenant, who.id, origin.agent, origin.door, caller.run, caller.task, tool, digest, counted)
         known = self._remembered.get(place)
         if known is not None and known.spec is spec and known.since_us <= now_us < known.until_us:
             return known.taken
@@ -80,6 +80,8 @@ class LimitTable:
         return taken
 
     def _taken(self, caller: Caller, spec: ToolSpec | None, *, digest: str, now_us: int, counted: bool) -> Taken:
+        if caller.origin.door == SHADOW_DOOR:
+            return _of_shadow(caller, spec)
         found: dict[ScopeKey, tuple[Amounts, tuple[Limit, ...]]] = {}
         for kind, ids, window_us, shared, limits in self._groups:
             start_us = now_us - now_us % window_us if window_us else 0
@@ -89,6 +91,12 @@ class LimitTable:
                 # Windows of two lengths that start together count the same, in one row.
                 found[scope] = (amounts, (*found.get(scope, (amounts, ()))[1], *limits))
         return Taken.of(Reservation(scope, *taken) for scope, taken in found.items())
+
+
+def _of_shadow(caller: Caller, spec: ToolSpec | None) -> Taken:
+    """A scope of its own, without a limit: what is tried must not use up what is meant for calls that count."""
+    scope = ScopeKey(caller.principal.tenant, ScopeKind.TASK, f"shadow {caller.origin.agent}")
+    return Taken.of([Reservation(scope, ONE_CALL if spec is None else _amounts(spec, 1))])
 
 
 def charges(reservations: tuple[Reservation, ...]) -> tuple[Reservation, ...]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from interlock.core.batch import lock_names
+from interlock.core.call import SHADOW_DOOR
 from interlock.core.errors import RedactionInvalid
 from interlock.core.frozen import maker, slotted
 from interlock.core.lifecycle import CLOSED
@@ -69,6 +70,7 @@ class Executor:
         self._locks = Locks()
         self._tails: set[asyncio.Task[None]] = set()
         self.health = Health(clock=world.clock)
+        self._apart = Health(clock=world.clock)
 
     async def execute(self, operation: Operation, claim: Claim, flight: Flight) -> Outcome:
         """What came of it. Total but for cancellation."""
@@ -131,7 +133,7 @@ class Executor:
                 runner=runner,
                 clock=self._world.clock,
                 entropy=self._world.entropy,
-                health=self.health,
+                health=self._apart if invocation.operation.caller.origin.door == SHADOW_DOOR else self.health,
             )
             tail = attempt.tail
             outcome = attempt.outcome

@@ -20,7 +20,7 @@ from interlock.core.approval import Approval
 from interlock.core.budget import Amounts
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
-from interlock.core.decision import Allow, Ask, Deny, Facts, Replay, decide, propose, refusal_of
+from interlock.core.decision import KEPT_CHANGING, Allow, Ask, Deny, Facts, Replay, decide, propose, refusal_of
 from interlock.core.effect import CallState
 from interlock.core.frozen import maker
 from interlock.core.observation import Observation, to_bytes
@@ -82,6 +82,7 @@ class Gate:
         self._ongoing = Ongoing()
         self._settler = Settler(world, records, queues=self._queues, ongoing=self._ongoing)
         self._look_again: LookAgain | None = None
+        self._shadow: Callable[[Proposal, Observation], None] = lambda proposal, seen: None
         self._is_closing = False
         self._owned: set[asyncio.Task[object]] = set()
 
@@ -173,18 +174,21 @@ class Gate:
             while changes < LOOKS_MAX:
                 step = await self._look_decide_act(proposal)
                 if isinstance(step, Observation):
-                    return step
+                    break
                 changes = changes + 1 if step is Again.CHANGED else 0
                 proposal = await self._of_now(proposal)
-            return await self._ends.refuse(proposal, Deny(Code.CONTENDED, "What the call depends on kept changing."))
+            else:
+                return await self._ends.refuse(proposal, KEPT_CHANGING)
+            if self._views.current.catalogue.shadowed:
+                self._shadow(proposal, step)
+            return step
         finally:
             if self._queues.walkers:
                 self._queues.left()
 
     async def _of_now(self, proposal: Proposal) -> Proposal:
         """The proposal with its grant as it stands by now: it may have been used or taken back meanwhile."""
-        grant = proposal.grant
-        if grant is None:
+        if (grant := proposal.grant) is None:
             return proposal
         found = await self._before(proposal, self._world.approvals.approval(grant.tenant, grant.id))
         return proposal if found is None else replace(proposal, grant=found[0])
@@ -288,8 +292,6 @@ class Gate:
         settling = self._settler.settle(claimed, outcome, flight)
         return await (self.see_through(settling) if may_be_kept(claimed.operation, outcome) else settling)
 
-    # --- the other ends ---------------------------------------------------------------------------------------------
-
     async def _is_stale(self, epoch: int) -> bool:
         """Whether another process has changed tools or policies; a claim guards that itself, other ends do not."""
         if await self._world.catalogue.epoch() == epoch:
@@ -304,8 +306,6 @@ class Gate:
         left_s = proposal.deadline_s - self._world.clock.monotonic_s()
         has_ended = await self._ongoing.wait_for(str(deny.details.get("operation_id")), within_s=left_s)
         return None if has_ended else deny
-
-    # --- cancellation: what is claimed is settled all the same -------------------------------------------------------
 
     async def _despite_cancellation(
         self, claiming: Coroutine[object, object, Claim | NotClaimed], claimed: Claimed, proposal: Proposal

@@ -186,7 +186,9 @@ class _Parts:
     def catalogue(self, epoch: int, routing: Routing) -> Catalogue:
         """The catalogue that they make."""
         routes = {(each.tenant, each.name): Routes.of(each) for each in routing.agents}
-        return Catalogue(self._tools, epoch, self._elsewhere, self._versions, self._retired, routes, self._by_version)
+        tools, by_version = self._tools, self._by_version
+        tried = frozenset(use.tool for each in routing.agents for use in each.tools if use.shadow is not None)
+        return Catalogue(tools, epoch, self._elsewhere, self._versions, self._retired, routes, by_version, tried)
 
 
 def _identity(each: Registered) -> Identity:

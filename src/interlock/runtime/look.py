@@ -92,7 +92,7 @@ class Looker:
         rule = spec.resource
         run = seen.run or (NO_RUN if caller.run is None else RunFacts(caller.run))
         resource = await self._resolved(operation) if rule is not None and rule.resolved else operation.resource
-        outside = await self._outside(operation, policy) if policy.facts else NOTHING_OUTSIDE
+        outside = await self.outside(operation, policy) if policy.facts else NOTHING_OUTSIDE
         return make_facts(  # by position, as every call comes by: names take half as long as what is made
             now_us,
             policy,
@@ -132,7 +132,8 @@ class Looker:
             report(log, f"the resolver of {operation.spec.name} failed", fault=fault, redactor=self._redactor)
             return operation.resource
 
-    async def _outside(self, operation: Operation, policy: PolicySlice) -> Mapping[str, Json]:
+    async def outside(self, operation: Operation, policy: PolicySlice) -> Mapping[str, Json]:
+        """The facts of outside sources that these policies read, as far as they arrive in time."""
         if self._facts is None:
             return {}
         try:

@@ -14,6 +14,7 @@ import typer
 import typer.main
 
 from interlock.doors.cli import (
+    agents,
     approvals,
     audit,
     backup,
@@ -69,6 +70,7 @@ for name, part in (
     (None, call.app),
     ("tools", tools.app),
     ("import", imports_sync.app),
+    ("agents", agents.app),
     ("policy", policy.app),
     ("approvals", approvals.app),
     ("runs", runs_move.app),

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli import tools_check, tools_examples, tools_probe, tools_review, tools_search, tools_test
+from interlock.doors.cli import (
+    tools_check,
+    tools_examples,
+    tools_probe,
+    tools_promote,
+    tools_review,
+    tools_search,
+    tools_test,
+)
 from interlock.doors.cli.answer import Answer
 from interlock.doors.cli.faults import problem, refusal
 from interlock.doors.cli.shown import fields, pretty, rows, visible
@@ -21,6 +29,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="What may be called, and what closes it.", no_args_is_help=True)
 app.add_typer(tools_check.app)
+app.add_typer(tools_promote.app)
 app.add_typer(tools_review.app)
 app.add_typer(tools_search.app)
 app.add_typer(tools_test.app)
