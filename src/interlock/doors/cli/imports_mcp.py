@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["app", "taken", "values"]
 
+ASKING_S = 90.0
+"""How long a server may take: a command such as npx fetches first what it runs."""
+
 Many = list[str] | None
 
 
@@ -86,7 +89,7 @@ async def taken(
     from interlock.upstream import mcp_server_listing
 
     here = placed(server, folder)
-    listing = await mcp_server_listing(here, secrets=secrets, egress_allow=_egress())
+    listing = await mcp_server_listing(here, secrets=secrets, egress_allow=_egress(), timeout_s=ASKING_S)
     return replace(take_mcp_snapshot(listing, server=here, owner=owner, prefix=prefix), server=server)
 
 
