@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
@@ -17,6 +18,7 @@ from interlock.runners.mcp_session import Session
 
 PAGES_MAX = 100
 TOOLS_MAX = 2_000
+LIST_BYTES_MAX = 32 * 1024 * 1024
 
 
 @frozen
@@ -32,13 +34,15 @@ async def listed(session: Session, *, bytes_max: int) -> Whole | NoAnswer:
     found: list[Json] = []
     seen: set[str] = set()
     cursor: str | None = None
+    left = LIST_BYTES_MAX
     for number in range(1, PAGES_MAX + 1):
         page = await session.page(cursor, exchange=McpExchange(bytes_max, is_call=False))
         if isinstance(page, NoAnswer):
             return page
         found += page.entries
-        if len(found) > TOOLS_MAX:
-            return NoAnswer(f"it lists more than {TOOLS_MAX} tools", passes=False)
+        left -= len(json.dumps(page.entries))
+        if len(found) > TOOLS_MAX or left < 0:
+            return NoAnswer(f"it lists more than {TOOLS_MAX} tools, or {LIST_BYTES_MAX} bytes", passes=False)
         cursor = page.next_cursor
         if cursor is None:
             return Whole(tuple(found), number)

@@ -51,6 +51,8 @@ async def test_a_list_that_does_not_end_is_none() -> None:
     assert "page 2 leads back" in await names(Pages(page("a", more="2")))
     assert "within 100 pages" in await names(Pages(*onward))
     assert "more than 2000 tools" in await names(Pages(page(*["a"] * 1_500, more="2"), page(*["a"] * 501)))
+    large = [Page(({"name": "a", "description": "x" * 4_000_000},), str(number)) for number in range(20)]
+    assert "33554432 bytes" in await names(Pages(*large))
     assert await names(Pages(NoAnswer("gone"))) == "gone"
 
 
