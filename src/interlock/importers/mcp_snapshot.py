@@ -39,6 +39,7 @@ _FIELDS: Mapping[str, Any] = {
     "source": dict[str, str],
     "made_of": dict[str, str],
     "owner": str,
+    "prefix": str,
     "passes": tuple[str, ...],
     "instructions": dict[str, Any],
     "tools": dict[str, Any],
@@ -59,14 +60,15 @@ class Instructions:
 class McpSnapshot:
     """A server as it was reviewed. `source` says what it called itself and which revision it spoke.
 
-    `made_of` are the digests of the files that a command is made of; `passes` the grades of drift that pass without a
-    review; `not_tools` are entries that make no tool, and why.
+    `made_of` are the digests of the files that a command is made of; `prefix` begins the names of new tools; `passes`
+    are the grades of drift that pass without a review, `not_tools` entries that make no tool, and why.
     """
 
     server: McpServer
     owner: str
     source: Mapping[str, str] = field(default_factory=dict)
     made_of: Mapping[str, str] = field(default_factory=dict)
+    prefix: str = ""
     passes: tuple[str, ...] = ()
     instructions: Instructions = Instructions()
     tools: Mapping[str, McpDecision] = field(default_factory=dict)
@@ -91,6 +93,7 @@ def take_mcp_snapshot(listing: McpListing, *, server: McpServer, owner: str, pre
     return McpSnapshot(
         server=server,
         owner=owner,
+        prefix=prefix,
         source=_source(listing, known),
         made_of=made_of(known),
         instructions=_instructions(listing.instructions),
@@ -149,6 +152,7 @@ def write_mcp_snapshot(snapshot: McpSnapshot) -> str:
         "server": _written_server(snapshot.server),
         "made_of": dict[str, Json](snapshot.made_of),
         "owner": snapshot.owner,
+        **({"prefix": snapshot.prefix} if snapshot.prefix else {}),
         "passes": [*snapshot.passes],
         "instructions": spec_to_json(snapshot.instructions),
         "tools": {key: _written(each) for key, each in snapshot.tools.items()},

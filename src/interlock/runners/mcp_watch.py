@@ -26,6 +26,7 @@ class Watch:
         self._session = session
         self._changed = changed
         self._task: asyncio.Task[None] | None = None
+        self._agreed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         self._is_refused = False
 
     async def is_told(self) -> bool:
@@ -36,10 +37,11 @@ class Watch:
         if self._is_refused:
             return False
         if self._task is None or self._task.done():
-            agreed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
-            self._task = asyncio.get_running_loop().create_task(self._listen(agreed), context=Context())
-            await asyncio.wait((agreed,), timeout=AGREEING_S)
-            self._is_refused = not (agreed.done() and agreed.result())
+            loop = asyncio.get_running_loop()
+            self._agreed = loop.create_future()
+            self._task = loop.create_task(self._listen(self._agreed), context=Context())
+        await asyncio.wait((self._agreed,), timeout=AGREEING_S)
+        self._is_refused = not (self._agreed.done() and self._agreed.result())
         if self._is_refused:
             self._task.cancel()
         return not self._is_refused

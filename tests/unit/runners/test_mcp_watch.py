@@ -79,3 +79,21 @@ async def test_one_that_refuses_is_asked_once() -> None:
     async with session_with(Server("one", on_list_tools=no_tools, on_subscriptions_listen=refuses)) as session:
         assert [await session.is_told(), await session.is_told()] == [False, False]
     assert asked == ["listen"]
+
+
+async def test_who_did_not_wait_for_its_word_does_not_make_it_given() -> None:
+    given = asyncio.Event()
+    inner = ListenHandler(InMemorySubscriptionBus())
+
+    async def hesitates(context: Any, params: Any) -> Any:
+        await given.wait()
+        return await inner(context, params)
+
+    async with session_with(Server("one", on_list_tools=no_tools, on_subscriptions_listen=hesitates)) as session:
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(session.is_told(), 0.05)
+        second = asyncio.create_task(session.is_told())
+        await passing(0.05)
+        assert not second.done()
+        given.set()
+        assert await second

@@ -68,6 +68,7 @@ async def mcp(
         on_stdio = None if url else _on_stdio(command, secret_env=secret_env, env=env, file=file)
         given = _over_http(url, bearer=bearer, command=command) if url else on_stdio
         server, owner = _known(before, _from(given, _at(path)), owner=owner)
+        prefix = prefix or ("" if before is None else before.prefix)
         fresh = await taken(server, _at(path), owner=owner, prefix=prefix, secrets=values(secret or []))
         if before is None:
             return _written(fresh, output)

@@ -69,6 +69,14 @@ def test_renewing_closes_what_has_changed_but_for_what_is_accepted(cli: Cli, tmp
     assert (wrong.code, "is it 'b'" in wrong.err) == (1, True)
 
 
+def test_what_comes_later_is_named_as_the_others_are(cli: Cli, tmp_path: Path, server: Listing) -> None:
+    cli(*take(server, "--prefix", "post_", "-o", "post.yaml"))
+    server.says(entry(), entry("later"))
+    cli("import", "mcp", "-o", "post.yaml")
+    text = (tmp_path / "post.yaml").read_text()
+    assert ("name: post_send" in text, "name: post_later" in text) == (True, True)
+
+
 def test_a_project_takes_what_is_allowed_and_calls_it(cli: Cli, tmp_path: Path, server: Listing, project: Any) -> None:
     cli(*take(server, "-o", "post.yaml"))
     settings = tmp_path / "interlock.toml"
