@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
     from interlock.core.chain import Break, Damage, Head
     from interlock.core.checkpoint import Checkpoint, Mark
+    from interlock.core.choice import Choice as ToolChoice
+    from interlock.core.choice import Found as FoundTool
+    from interlock.core.choice import Withheld
     from interlock.core.compatibility import Comparison, Finding, Verdict
     from interlock.core.compensation_plan import (
         CompensationPlan,
@@ -101,10 +104,10 @@ if TYPE_CHECKING:
     from interlock.loop.model import Model, ModelUnknown, Price
     from interlock.loop.replay import Against, Redecided
     from interlock.loop.report import RunReport
-    from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Secrets, Signer
+    from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Ranked, Ranker, Secrets, Signer
     from interlock.runtime.health import HealthState
     from interlock.runtime.recovery import Recovered
-    from interlock.settings import Drives, Publish, Settings
+    from interlock.settings import Drives, FindsBy, Publish, Settings
     from interlock.upstream import mcp_listing
 
 _HOMES = {
@@ -118,6 +121,7 @@ _HOMES = {
     "interlock.core.lifecycle": ("Lifecycle",),
     "interlock.core.chain": ("Break", "Damage", "Head"),
     "interlock.core.checkpoint": ("Checkpoint", "Mark"),
+    "interlock.core.choice": ("FoundTool", "ToolChoice", "Withheld"),
     "interlock.core.compatibility": ("Comparison", "Finding", "Verdict"),
     "interlock.core.compensation_plan": (
         "CompensationPlan",
@@ -196,17 +200,27 @@ _HOMES = {
     "interlock.loop.model": ("Model", "ModelUnknown", "Price"),
     "interlock.loop.replay": ("Against", "Redecided"),
     "interlock.loop.report": ("RunReport",),
-    "interlock.ports": ("Clock", "Entropy", "FactSource", "OpenCall", "Principals", "Secrets", "Signer"),
+    "interlock.ports": (
+        "Clock",
+        "Entropy",
+        "FactSource",
+        "OpenCall",
+        "Principals",
+        "Ranked",
+        "Ranker",
+        "Secrets",
+        "Signer",
+    ),
     "interlock.runtime.health": ("HealthState",),
     "interlock.core.review": ("Review",),
     "interlock.core.review_rules": ("ReviewRules",),
     "interlock.runtime.recovery": ("Recovered",),
-    "interlock.settings": ("Drives", "Publish", "Settings"),
+    "interlock.settings": ("Drives", "FindsBy", "Publish", "Settings"),
     "interlock.upstream": ("mcp_listing",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-RENAMED = {"RunState": "State"}
+RENAMED = {"FoundTool": "Found", "RunState": "State", "ToolChoice": "Choice"}
 """What is called otherwise where it is defined."""
 
 __version__ = "0.1.0"
@@ -260,6 +274,8 @@ __all__ = [
     "EvidenceRule",
     "FactSource",
     "Finding",
+    "FindsBy",
+    "FoundTool",
     "Gate",
     "GrpcLookUp",
     "GrpcTool",
@@ -308,6 +324,8 @@ __all__ = [
     "PrincipalKind",
     "Principals",
     "Publish",
+    "Ranked",
+    "Ranker",
     "Recovered",
     "Redecided",
     "Resource",
@@ -339,6 +357,7 @@ __all__ = [
     "StoreMoved",
     "StoreNewer",
     "ToolCall",
+    "ToolChoice",
     "ToolFault",
     "ToolSpec",
     "ToolUnknown",
@@ -354,6 +373,7 @@ __all__ = [
     "Verified",
     "VersionExists",
     "Wish",
+    "Withheld",
     "grpc_tool",
     "http_tool",
     "lineage_of",

@@ -39,20 +39,6 @@ class OnlyNear(FullText):
         return ()
 
 
-async def test_words_and_meaning_find_some_of_them_more_often_than_either(
-    retrieval_corpus: Path, model: MiniLm
-) -> None:
-    """A fixed sample: all of them are asked in the slow suite."""
-    tools, queries = corpus(retrieval_corpus)
-    sample = queries[::40]
-    words, near, both = [
-        (await measured(orders(each, tools), sample)).ndcg
-        for each in (FullText(), WordsAndMeaning(OnlyNear(), model), WordsAndMeaning(FullText(), model))
-    ]
-    assert both >= max(words, near) - 0.02
-    assert both >= 0.64
-
-
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 async def test_words_and_meaning_find_the_right_tools_as_often_as_they_promise(
