@@ -5,13 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from interlock.adapters import ranker_for
 from interlock.assemble import read_policies
 from interlock.core.example import ExampleKind
 from interlock.core.example_results import Passing, readiness_of
 from interlock.core.functions import Declaration
+from interlock.core.selection import due
 from interlock.core.starter_examples import STARTER_EXAMPLES
+from interlock.core.tool_compile import compile_tool
 from interlock.importers.examples import Library, load_examples, read_examples, write_examples
 from interlock.rehearsal import Stage, rehearse
+from interlock.runtime.choosing import RankedChooser, surfaces, tried
 from interlock.settings import Settings
 from tests.walk.data_agent import FOLDER as DATA
 from tests.walk.data_agent import Desk, read_tools, report_tools  # type: ignore[attr-defined]
@@ -37,10 +41,21 @@ async def passing(library: Library, stage: Stage) -> None:
     assert wrong == []
     assert {each.passing for each in results} == {Passing.PASSED}
     assert read_examples(write_examples(library)).examples == library.examples
+    await leading(library, stage)
     names = {each.tool for each in library.examples}
     for spec in (tool.spec() for tool in stage.tools):
         if spec.name in names:
             assert readiness_of(spec, results, at_us=1).lacking([]) == ()
+
+
+async def leading(library: Library, stage: Stage) -> None:
+    """Every word of the library leads where it says, by the search."""
+    offered = {"": tuple(compile_tool(tool.spec()) for tool in stage.tools)}
+    chooser = RankedChooser(ranker_for(stage.settings, None))
+    made = await tried(due(library.selection, surfaces(offered), (), chooser="search"), chooser, offered)
+    known = {each.id: each.words for each in library.selection}
+    assert [(known[each.case], each.chosen) for each in made if not each.passed] == []
+    assert len(made) == len(library.selection) > 0
 
 
 @pytest.mark.requirement("REG-8")
