@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from interlock.core.call import Principal, PrincipalKind
 from interlock.core.canonical import canonical, decode
@@ -107,7 +108,7 @@ class LibraryDesk:
         spec = self._tool(tool, by).spec
         example = replace(_read(found), seen=surface_digest(spec))
         if example.domain not in ("", domain_of(spec)):
-            at = str(self._world.clock.now_us() // 1_000_000)
+            at = datetime.fromtimestamp(self._world.clock.now_us() // 1_000_000, UTC).isoformat()
             example = replace(example, reviewed=Reviewed(by=by.id, at=at, why=why))
         record = {"subject": tool, **signed_by(by), "example": name, "domain": example.domain, "reason": why}
         changed = found.changed(canonical(plain(example)))

@@ -1,6 +1,7 @@
 """The library in a store: published with what models saw, accepted anew by people, and what ran kept for gates."""
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -67,6 +68,7 @@ async def test_an_example_of_another_domain_is_accepted_by_a_person_by_name_and_
         found = await gate.examples.accept("search", "one", by=OPERATOR, why="same rules")
         assert found.reviewed is not None
         assert (found.reviewed.by, found.reviewed.why) == ("olga", "same rules")
+        assert datetime.fromisoformat(found.reviewed.at).tzinfo is not None
         assert found.seen == surface_digest(shelf.search.spec())
         assert await gate.examples.examples() == (found,)
         [record] = await records(gate, "example.accepted")
