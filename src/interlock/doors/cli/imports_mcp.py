@@ -86,9 +86,13 @@ async def taken(
     """What it lists now; a command is started in its folder, said from this one. Raises `SpecInvalid`."""
     from dataclasses import replace
 
+    from interlock.core.errors import SpecInvalid
     from interlock.importers.mcp import placed, take_mcp_snapshot
-    from interlock.upstream import mcp_server_listing
 
+    try:
+        from interlock.upstream import mcp_server_listing
+    except ModuleNotFoundError as missing:
+        raise SpecInvalid(str(missing)) from missing
     here = placed(server, folder)
     listing = await mcp_server_listing(here, secrets=secrets, egress_allow=_egress(), timeout_s=ASKING_S)
     return replace(take_mcp_snapshot(listing, server=here, owner=owner, prefix=prefix), server=server)

@@ -1,5 +1,6 @@
 """`interlock import mcp`: a server is asked, its snapshot written, compared and renewed, and a project takes tools."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -101,3 +102,12 @@ def test_what_cannot_be_asked_is_named(cli: Cli, arguments: tuple[str, ...], say
     ran = cli("import", "mcp", *arguments)
     assert ran.code == 1
     assert says in ran.err
+
+
+def test_where_the_extra_is_missing_its_name_is_told(
+    cli: Cli, server: Listing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "interlock.upstream", raising=False)
+    monkeypatch.setitem(sys.modules, "interlock.runners.mcp_http", None)
+    ran = cli(*take(server))
+    assert (ran.code, "pip install 'interlock[mcp]'" in ran.err) == (1, True)
