@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -27,14 +28,20 @@ async def search(
     explain: Annotated[
         bool, typer.Option("--explain", help="Every tool: whether a run is offered it for this task, and why.")
     ] = False,
+    agent: Annotated[
+        str, typer.Option("--agent", metavar="NAME", help="As this agent: one that is published, or the project's.")
+    ] = "",
 ) -> Answer:
     """Find tools by words, best first."""
     from interlock.doors.cli.session import opened
 
     async with opened() as session:
         catalogue, caller = session.gate.catalogue, session.caller()
+        caller = replace(caller, origin=replace(caller.origin, agent=agent))
         if explain:
-            return _explained(await catalogue.explain_choice(caller, query, by=session.project.operator))
+            names = next((each.tools for each in session.project.agents if each.name == agent), None)
+            by = session.project.operator
+            return _explained(await catalogue.explain_choice(caller, query, tools=names, by=by))
         return _found(await catalogue.search(query, caller, limit=limit))
 
 

@@ -36,3 +36,10 @@ def test_a_choice_is_explained_tool_by_tool(cli: Cli, project: Path) -> None:
     assert "2 tools of 2 would be offered." in ran.out
     first = cli("tools", "search", "save a note", "--explain", "--json").document["tools"][0]
     assert (first["name"], first["offered"], first["rank"]) == ("save_note", True, 1)
+
+
+def test_a_choice_may_be_that_of_an_agent_of_the_project(cli: Cli, project: Path) -> None:
+    settings = project / "interlock.toml"
+    settings.write_text(settings.read_text() + '\n[[agents]]\nname = "reader"\ntools = ["read_note"]\n')
+    tools = cli("tools", "search", "save a note", "--explain", "--agent", "reader", "--json").document["tools"]
+    assert {each["name"]: each["withheld"] for each in tools} == {"read_note": None, "save_note": "agent"}
