@@ -175,18 +175,18 @@ class Asking:
         if _is_passing(heard.reply):
             return await self._fault(heard)
         cause, why = judged(turn, last=last)
-        responded = make_responded(
-            model=heard.model.name,
-            dialect=heard.model.dialect.value,
-            agent=view.agent.name,
-            raw=turn.raw,
-            status=heard.reply.status,
-            streamed=heard.reply.streamed,
-            tokens=heard.used.tokens,
-            cost_micros=heard.used.cost_micros,
-            reported=heard.used.reported,
-            working_ms=heard.working_ms,
-            why=why if cause is Cause.NOTHING_RAN else "" if last is None else last.note,
+        responded = make_responded(  # by position, as every turn comes by
+            heard.model.name,
+            str(heard.model.dialect),
+            view.agent.name,
+            turn.raw,
+            heard.reply.status,
+            heard.reply.streamed,
+            heard.used.tokens,
+            heard.used.cost_micros,
+            heard.used.reported,
+            heard.working_ms,
+            why if cause is Cause.NOTHING_RAN else "" if last is None else last.note,
         )
         first, charges = (*self._again(), Cause.RESPONDED), self._charges(heard, rounds=1)
         match cause:

@@ -182,7 +182,7 @@ class Drive:
         view = self.view
         if view.state in _BACK:
             return await self._back(_BACK[view.state])
-        rested = next((wish for wish in _RESTED if wish in view.wishes), None)
+        rested = next((wish for wish in _RESTED if wish in view.wishes), None) if view.wishes else None
         if rested is not None and view.state is not State.MODEL_RESPONSE:
             asked = view.wishes[rested]
             await self._come_to_rest(Moved(": ".join(filter(None, (asked.by, asked.text)))), _RESTED[rested])
@@ -231,16 +231,17 @@ class Drive:
         ended = next((each.body for each in steps if isinstance(each.body, Ended)), None)
         for _ in range(tries):
             version, began_s = self.view.version, self.reach.world.clock.monotonic_s()
-            move = make_move(
-                claim=self.claim,
-                version=version,
-                entries=entries,
-                state=state.value,
-                at_us=now_us,
-                release=state.is_over,
-                ended=None if ended is None else ended.reason,
-                charges=charges,
-                event=None if ended is None else self._ending(state, steps, ended.reason),
+            move = make_move(  # by position, as every step comes by
+                self.claim,
+                version,
+                entries,
+                str(state),
+                now_us,
+                None,
+                state.is_over,
+                None if ended is None else ended.reason,
+                charges,
+                None if ended is None else self._ending(state, steps, ended.reason),
             )
             moved = await self.reach.world.runs.move_run(move)
             if moved is NotMoved.BEHIND:

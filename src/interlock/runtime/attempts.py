@@ -77,6 +77,8 @@ async def attempt_all(
         attempt = done if isinstance(done, Attempt) else _timed_out(done)
         failed = attempt.outcome
         health.report(spec, outcome=failed)
+        if before is _FIRST and isinstance(failed, Succeeded):
+            return attempt  # as most do: there is nothing to add to it
         if not isinstance(failed, Failed) or attempt.tail is not None:
             break
         if not may_retry(spec.effect, failed, attempt=number, rule=spec.retry):
@@ -145,8 +147,6 @@ def _timed_out(overdue: Overdue[Attempt]) -> Attempt:
 
 def _told(attempt: Attempt, *, before: _Before, effect: Effect) -> Attempt:
     """The last attempt with the number and the cost of all of them, in honest words."""
-    if isinstance(attempt.outcome, Succeeded) and before is _FIRST:
-        return attempt
     tail = attempt.tail
     if tail is not None:
         tail = _then(tail, lambda ended: honest(ended.result(), effect=effect))

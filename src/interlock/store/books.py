@@ -110,6 +110,18 @@ class Books:
         self.changed_runs.add(key)
 
 
+class KeptBooks(Books):
+    """Books that are nowhere written down: what has changed in the usage is not noted."""
+
+    def enter(self, usage: dict[ScopeKey, Counted]) -> None:
+        """Make this the usage of these scopes."""
+        self.usage.update(usage)
+
+    def settle(self, holds: Iterable[Reservation], *, spent: Amounts) -> None:
+        """Replace what an ended call held by what it used."""
+        Taken.of(holds).settle(self.usage, spent=spent)
+
+
 def kept_while_unknown(holds: Iterable[Reservation], *, spent: Amounts) -> tuple[Reservation, ...]:
     """What a call holds once its outcome is unknown: what it will have used, should it turn out to have happened."""
     return tuple(Reservation(scope, settled(amounts, spent=spent)) for scope, amounts, _ in holds)

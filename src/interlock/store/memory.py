@@ -33,7 +33,7 @@ from interlock.ports import (
     Settlement,
     StoredOperation,
 )
-from interlock.store.books import Books, RunBook, UsageBook, kept_while_unknown
+from interlock.store.books import KeptBooks, RunBook, UsageBook, kept_while_unknown
 from interlock.store.memory_artifacts import MemoryArtifacts
 from interlock.store.memory_compensations import MemoryCompensations
 from interlock.store.memory_documents import MemoryDocuments
@@ -66,7 +66,7 @@ class MemoryStore(MemoryCompensations):
 
     def __init__(self, *, chain: str = "memory") -> None:
         super().__init__(chain=chain)
-        self._books = Books(UsageBook(), runs=RunBook())
+        self._books = KeptBooks(UsageBook(), runs=RunBook())
         self._keys: dict[Key, Call] = {}
         self._approvals: dict[Key, tuple[Approval, StoredOperation]] = {}
         self._pending: dict[Key, dict[str, None]] = {}
