@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from heapq import nlargest
@@ -10,6 +10,7 @@ from heapq import nlargest
 from interlock.core.agents import Routes
 from interlock.core.evidence import STATUS_ONLY, Evidence
 from interlock.core.lifecycle import Lifecycle
+from interlock.core.order import Order
 from interlock.core.retirement import Retirement
 from interlock.core.schema import CompiledSchema
 from interlock.core.tool import SHARED, Parameter, ToolSpec
@@ -51,6 +52,7 @@ class Catalogue:
 
     `versions` are all that are published and whose code is here, by digest: what pins of runs lead to. `retired` are
     names of which nothing but retired versions is left, and whose code is not here either: late calls are told so.
+    `order` is that of the names of `tools`, `falling` are those of them that fall back on another tool.
     `agents` are those that are published, by tenant and name; `by_version`, where there are any, what they lead to.
     `shadowed` are names of tools of which some agent has another version tried.
     """
@@ -63,6 +65,8 @@ class Catalogue:
     agents: Mapping[tuple[str, str], Routes] = field(default_factory=dict)
     by_version: Mapping[tuple[str, str, str], Tool] = field(default_factory=dict)
     shadowed: frozenset[str] = frozenset()
+    order: Order | None = None
+    falling: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -106,9 +110,20 @@ class Catalogue:
 
     def of(self, tenant: str) -> Iterable[Tool]:
         """Every tool that the tenant might be allowed to use, ordered by name; its own stand before shared ones."""
-        found = {name: tool for (owner, name), tool in self.tools.items() if owner == SHARED}
-        found |= {name: tool for (owner, name), tool in self.tools.items() if owner == tenant}
-        return [found[name] for name in sorted(found)]
+        return list(self.after(tenant, ""))
+
+    def after(self, tenant: str, name: str) -> Iterator[Tool]:
+        """The same from one name on, which is left out."""
+        found = (self.find(tenant, each) for each in self._order.after(tenant, name))
+        return (tool for tool in found if tool is not None)
+
+    def near(self, tenant: str, name: str) -> list[str]:
+        """Names that the tenant sees and that begin or end like one; of many not all."""
+        return self._order.near(tenant, name)
+
+    @property
+    def _order(self) -> Order:
+        return Order(self.tools) if self.order is None else self.order
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:

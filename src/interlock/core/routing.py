@@ -9,10 +9,12 @@ is not here is refused: another version never takes its place.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import lru_cache
 from hashlib import blake2b
+from heapq import merge
+from itertools import groupby
 from typing import Final
 
 from interlock.core.agents import PER_MILLE, Canary, Routes, ToolUse, Upgrade
@@ -114,15 +116,33 @@ def bucket(salt: str, tenant: str, whom: str) -> int:
 
 def tools_of(caller: Caller, catalogue: Catalogue) -> Iterable[Tool]:
     """The tools that this caller's agent may use, each in the version that its name means, ordered by name."""
+    return list(tools_after(caller, catalogue, ""))
+
+
+def tools_after(caller: Caller, catalogue: Catalogue, name: str) -> Iterator[Tool]:
+    """The same from one name on, which is left out; who wants a few of many looks at these alone."""
     tenant = caller.principal.tenant
     routes = catalogue.routes(tenant, caller.origin.agent) if catalogue.agents else None
     if routes is None:
-        return catalogue.of(tenant)
-    names = {*routes.uses}
-    if routes.agent.others:
-        names |= {tool.spec.name for tool in catalogue.of(tenant)}
-    located_ = [located(name, caller.pinned(None), catalogue) for name in sorted(names)]
-    return [each for each in located_ if isinstance(each, Tool)]
+        yield from catalogue.after(tenant, name)
+        return
+    listed = sorted(each for each in routes.uses if each > name)
+    others = (tool.spec.name for tool in catalogue.after(tenant, name)) if routes.agent.others else iter(())
+    for each, _ in groupby(merge(listed, others)):
+        found = located(each, caller.pinned(None), catalogue)
+        if isinstance(found, Tool):
+            yield found
+
+
+def tools_near(caller: Caller, catalogue: Catalogue, name: str) -> dict[str, Tool]:
+    """Tools that this caller's agent may use and that are called nearly like that; of many not all."""
+    tenant = caller.principal.tenant
+    routes = catalogue.routes(tenant, caller.origin.agent) if catalogue.agents else None
+    names = {*(() if routes is None else routes.uses)}
+    if routes is None or routes.agent.others:
+        names.update(catalogue.near(tenant, name))
+    found = ((each, located(each, caller.pinned(None), catalogue)) for each in sorted(names))
+    return {each: tool for each, tool in found if isinstance(tool, Tool)}
 
 
 def explained(name: str, caller: Caller, catalogue: Catalogue) -> tuple[Tool | Missing, Why, Routes | None]:

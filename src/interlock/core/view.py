@@ -13,10 +13,22 @@ from interlock.core.decision import Deny, mask
 from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import PolicySet, Visibility
 from interlock.core.refusals import Code
-from interlock.core.routing import tools_of
+from interlock.core.routing import tools_after, tools_near, tools_of
 
 HINTS_MAX = 3
 """How many names are suggested for one that is unknown."""
+
+
+LOOKED_MAX = 1_000
+"""How many tools one page looks at, however few of them the caller may see."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ToolPage:
+    """Some tools, by name. The next page begins after the name `after`; None: there is no more."""
+
+    tools: tuple[Tool, ...]
+    after: str | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +53,18 @@ class View:
         tools = tools_of(caller, self.catalogue)
         return tuple(tool for tool in tools if self.visibility(tool, caller) is not Visibility.NEVER)
 
+    def page(self, caller: Caller, *, after: str, limit: int) -> ToolPage:
+        """At most so many of those tools after a name. It may be fewer than there are: policy is asked of so many."""
+        found: list[Tool] = []
+        last = after
+        for looked, tool in enumerate(tools_after(caller, self.catalogue, after)):
+            if len(found) == limit or looked == LOOKED_MAX:
+                return ToolPage(tuple(found), last)
+            last = tool.spec.name
+            if self.visibility(tool, caller) is not Visibility.NEVER:
+                found.append(tool)
+        return ToolPage(tuple(found), None)
+
     def told(self, deny: Deny, name: str, caller: Caller) -> Deny:
         """The refusal as this caller may hear it; an unknown name gets the nearest that the caller may call."""
         told = self._without_hidden(mask(deny, name, visibility=self.visibility(deny.tool, caller)), caller)
@@ -58,7 +82,7 @@ class View:
 
     def _nearest(self, name: str, caller: Caller) -> Iterator[str]:
         """Policy is asked about names that are close, never about all."""
-        tools = {tool.spec.name: tool for tool in tools_of(caller, self.catalogue)}
+        tools = tools_near(caller, self.catalogue, name)
         close = nearest(name, [each for each, tool in tools.items() if tool.state not in CLOSED])
         seen = (each for each in close if self.visibility(tools[each], caller) is not Visibility.NEVER)
         return islice(seen, HINTS_MAX)

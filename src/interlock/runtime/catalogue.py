@@ -13,16 +13,17 @@ from interlock.core.compatibility import Comparison, compare, told
 from interlock.core.compatibility_versions import predecessor
 from interlock.core.compensation import wrong_with
 from interlock.core.decision import Deny
-from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
+from interlock.core.errors import PolicyInvalid, SettingsInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle, first_state
-from interlock.core.policy import PolicySource
+from interlock.core.policy import PolicySource, Visibility
 from interlock.core.review import Review
 from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.core.stand_in import offered
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
 from interlock.core.tool_compile import compile_tool
 from interlock.core.typed import from_json
+from interlock.core.view import ToolPage
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.changes import Planned, carry_out
@@ -34,6 +35,9 @@ from interlock.runtime.review import ReviewDesk
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Gates, Settings
+
+PAGE_MAX = 500
+"""How many tools are listed at once."""
 
 
 class Registry:
@@ -150,6 +154,25 @@ class Registry:
         specs = [tool.spec for tool in tools.values()]
         working = [spec for spec in specs if not self._health.withheld(spec)]
         return tuple(tools[spec.name] for spec in offered(specs, working=working))
+
+    def page(self, caller: Caller, *, after: str = "", limit: int = 100) -> ToolPage:
+        """Some of these tools by name, from one name on: at no look at the others, however many there are.
+
+        Begin with no name and go on with the `after` of the page before, until that is None; a page may be short, or
+        empty, and not be the last. Raises `SettingsInvalid` for a limit that is not from 1 to 500.
+        """
+        if not 1 <= limit <= PAGE_MAX:
+            raise SettingsInvalid(f"a page has 1 to {PAGE_MAX} tools, not {limit!r}")
+        view = self._views.current
+        found = view.page(caller, after=after, limit=limit)
+        specs = {tool.spec.name: tool.spec for tool in found.tools}
+        for place in view.catalogue.falling:  # what a standby tool stands in for may be on another page
+            tool = view.catalogue.find(caller.principal.tenant, place[1])
+            if tool is not None and view.visibility(tool, caller) is not Visibility.NEVER:
+                specs.setdefault(tool.spec.name, tool.spec)
+        working = [spec for spec in specs.values() if not self._health.withheld(spec)]
+        names = {spec.name for spec in offered(list(specs.values()), working=working)}
+        return ToolPage(tuple(tool for tool in found.tools if tool.spec.name in names), found.after)
 
     async def review(
         self,

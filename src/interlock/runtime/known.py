@@ -15,6 +15,7 @@ from interlock.core.cache import types_read_by_any
 from interlock.core.canonical import decode
 from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.lifecycle import Lifecycle, precedence
+from interlock.core.order import Order
 from interlock.core.policy_index import Change
 from interlock.core.retirement import read
 from interlock.core.rollouts import Rollout
@@ -165,6 +166,9 @@ class _Parts:
         self._versions = dict(base.versions)
         self._retired = dict(base.retired)
         self._by_version = dict(base.by_version)
+        self._touched: list[Named] = []
+        self._falling = set[Named]()
+        self._fell = set[Named]()
         self.changes: list[Change] = []
 
     def here(self, row: Registered, tool: Tool) -> None:
@@ -174,21 +178,44 @@ class _Parts:
 
     def put(self, place: Named, tool: Tool | None, *, elsewhere: ToolSpec | None, retired: Tool | None) -> None:
         """What a name means now: a tool here, else one that another process has, and whether all of it is retired."""
+        self._touched.append(place)
         before = self._tools.get(place)
         old = before.spec if before is not None else self._elsewhere.get(place)
         new = tool.spec if tool is not None else elsewhere
         if new is not None and new is not old and new != old:
             self.changes.append((old, new))
         _set(self._tools, place, tool)
+        if tool is not None and tool.spec.fallback:
+            self._falling.add(place)
+        elif place in self._base.falling:
+            self._fell.add(place)
         _set(self._elsewhere, place, elsewhere)
         _set(self._retired, place, retired)
 
     def catalogue(self, epoch: int, routing: Routing) -> Catalogue:
         """The catalogue that they make."""
-        routes = {(each.tenant, each.name): Routes.of(each) for each in routing.agents}
-        tools, by_version = self._tools, self._by_version
-        tried = frozenset(use.tool for each in routing.agents for use in each.tools if use.shadow is not None)
-        return Catalogue(tools, epoch, self._elsewhere, self._versions, self._retired, routes, by_version, tried)
+        base = self._base
+        return Catalogue(
+            self._tools,
+            epoch,
+            self._elsewhere,
+            self._versions,
+            self._retired,
+            {(each.tenant, each.name): Routes.of(each) for each in routing.agents},
+            self._by_version,
+            frozenset(use.tool for each in routing.agents for use in each.tools if use.shadow is not None),
+            self._order(),
+            (base.falling | self._falling) - self._fell if self._falling or self._fell else base.falling,
+        )
+
+    def _order(self) -> Order:
+        """The order of the names, which few changes change."""
+        base = self._base
+        if base.order is None:
+            return Order(self._tools)
+        appeared = [each for each in self._touched if each in self._tools and each not in base.tools]
+        gone = [each for each in self._touched if each not in self._tools and each in base.tools]
+        return base.order.changed(appeared=appeared, gone=gone) if appeared or gone else base.order
 
 
 def _identity(each: Registered) -> Identity:
