@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 from interlock.core.agent_changes import Moment, evaluated, pinned, revised, rolled_back
 from interlock.core.agents import (
@@ -28,6 +29,7 @@ from interlock.core.tool import SHARED, ToolSpec, spec_to_json
 from interlock.core.typed import from_json
 from interlock.ports import Registered
 from interlock.runtime.acts import OPERATORS, only_operators, signed_by
+from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.records import Records
 from interlock.runtime.saved import Saved
 from interlock.runtime.views import Views
@@ -80,7 +82,9 @@ class AgentDesk:
         only_operators(by, "Removing an agent", tenants={agent.tenant}, home=self._home)
         document = Document(agent.tenant, DocumentKind.AGENT, agent.name, agent.revision + 1, b"")
         record = {"subject": name, **signed_by(by), "tenant": agent.tenant, "what": "removed", "reason": reason}
-        await self._keep(document, by=by, record=record)
+        event = self._records.act(EventKind.AGENT_SAVED, by.tenant, record)
+        await self._world.documents.save_documents((document,), event)
+        await self._views.refresh()
 
     async def pin(self, name: str, tool: str, *, version: str = "", by: Principal, reason: str) -> AgentTools:
         """Hold a tool at an exact version: the default of today, where none is named. A canary on it ends.
@@ -157,21 +161,29 @@ class AgentDesk:
 
     async def _write(self, wanted: AgentTools, *, by: Principal, record: dict[str, Json]) -> AgentTools:
         refuse_unnamed(wanted)
+        agent = await carry_out(self._world, self._views, partial(self._planned, wanted, by=by, record=record))
+        await self._views.refresh()
+        return agent
+
+    async def _planned(
+        self, wanted: AgentTools, versions: tuple[Registered, ...], *, by: Principal, record: dict[str, Json]
+    ) -> Planned[AgentTools]:
+        """What is to be written, with the versions as they stand: one that is closed meanwhile is looked at again."""
         stored, revision = await self._stored(wanted)
         view = await self._views.latest()
         defaults = {tool.spec.name: tool.spec.version for tool in view.catalogue.of(wanted.tenant)}
         moment = Moment(defaults, self._world.clock.now_us(), lambda: self._world.entropy.bytes(16).hex())
         gone_back = str(record["tool"]) if record["what"] == "rolled_back" else None
         agent = replace(revised(wanted, stored=stored, at=moment, gone_back=gone_back), revision=revision + 1)
-        known = await self._versions(agent)
+        known = _versions_for(agent, versions)
         _refuse_unknown_tools(agent, known)
         refuse_invalid(agent)
         for found in _newly_named(agent, stored, known):
             view.policies.check(from_json(ToolSpec, decode(found.spec)))
         document = Document(agent.tenant, DocumentKind.AGENT, agent.name, agent.revision, agent_to_bytes(agent))
         said = {"subject": agent.name, **signed_by(by), "tenant": agent.tenant, "revision": agent.revision, **record}
-        await self._keep(document, by=by, record={**said, "tools": spec_to_json(_shown(agent))})
-        return agent
+        event = self._records.act(EventKind.AGENT_SAVED, by.tenant, {**said, "tools": spec_to_json(_shown(agent))})
+        return Planned(agent, documents=(document,), event=event)
 
     async def _stored(self, wanted: AgentTools) -> tuple[AgentTools | None, int]:
         """What there is of the agent, and its revision: a removed one leaves its own, which a new one follows on."""
@@ -188,20 +200,15 @@ class AgentDesk:
             )
         return self._saved.agent(found), found.revision
 
-    async def _keep(self, document: Document, *, by: Principal, record: dict[str, object]) -> None:
-        event = self._records.act(EventKind.AGENT_SAVED, by.tenant, record)
-        await self._world.documents.save_documents((document,), event)
-        await self._views.refresh()
-
     async def _document(self, tenant: str, name: str) -> Document | None:
         return await self._world.documents.document(DocumentKind.AGENT, tenant=tenant, name=name)
 
-    async def _versions(self, agent: AgentTools) -> dict[tuple[str, str], Registered]:
-        """The published versions that an agent can have, by name and version; its tenant's own before shared ones."""
-        _, versions = await self._world.catalogue.versions()
-        listed = {each.tool for each in agent.tools}
-        found = [each for each in versions if each.name in listed and each.tenant in (agent.tenant, SHARED)]
-        return {(each.name, each.version): each for each in found}
+
+def _versions_for(agent: AgentTools, versions: Iterable[Registered]) -> dict[tuple[str, str], Registered]:
+    """The published versions that an agent can have, by name and version."""
+    listed = {each.tool for each in agent.tools}
+    found = [each for each in versions if each.name in listed and each.tenant in (agent.tenant, SHARED)]
+    return {(each.name, each.version): each for each in found}
 
 
 def _said(what: str, tool: str, reason: str, **more: Json) -> dict[str, Json]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
 from interlock.core.agents import WINDOW_S
 from interlock.core.call import Principal
 from interlock.core.documents import Document, DocumentKind
@@ -12,7 +16,21 @@ from interlock.core.rollouts import Rollout, rollout_from_bytes, rollout_to_byte
 from interlock.core.tool import SHARED
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
+from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.retiring import Retiring
+
+_Change = Callable[[tuple[Registered, ...], "Rollout | None"], Rollout]
+"""The default that comes next, of the versions of a name and the default that is set now."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Act:
+    """Who sets which default, and why."""
+
+    name: str
+    by: Principal
+    reason: str
+    kind: EventKind
 
 
 class Promotions(Retiring):
@@ -35,38 +53,62 @@ class Promotions(Retiring):
         `ToolUnknown`, `SpecInvalid` where the version takes no calls or is the default already, `PolicyInvalid` where
         policies do not fit it, `DocumentChanged` where somebody else has changed it at the same time.
         """
-        versions = await self.list_versions(name, tenant=by.tenant)
-        found = next((each for each in versions if each.version == version), None)
-        only_operators(by, "Promoting a tool", tenants={each.tenant for each in versions}, home=self._home)
-        if found is None:
-            there = f"there are {', '.join(each.version for each in versions)}" if versions else "there is no such tool"
-            raise ToolUnknown(f"{name[:128]} has no version {version[:128]!r}; {there}")
-        if found.state in CLOSED or refusal(found.state, Use.NAME) is not None:
-            raise SpecInvalid(f"{name} {version} is {found.state.value}, which no default is")
-        document, stored = await self._rollout(found)
         if window_s < 0:
             raise SpecInvalid("window_s is the seconds in which one act goes back, not less than 0")
-        until_us = self._world.clock.now_us() + window_s * 1_000_000
-        before = stored or Rollout(self._published_last(versions))
-        is_set = stored is None and before.version in ("", version)  # from now on it stays, and nothing comes before it
-        changed = Rollout(version) if is_set else before.promoted(version, until_us=until_us)
-        await self._set(document, changed, kind=EventKind.TOOL_PROMOTED, by=by, reason=reason)
-        return changed
+        act = _Act(name, by, reason, EventKind.TOOL_PROMOTED)
+        return await self._carried_out(act, partial(self._promoted, version=version, window_s=window_s))
 
     async def roll_back(self, name: str, *, by: Principal, reason: str) -> Rollout:
         """Go back to the default before the last promotion, within its window: one act, which takes hold at once.
 
-        Raises `ActRefused`, `ToolUnknown`, or `SpecInvalid` where there is no way back.
+        Raises `ActRefused`, `ToolUnknown`, or `SpecInvalid` where there is no way back, or where the version before
+        takes no calls any more.
         """
-        versions = await self.list_versions(name, tenant=by.tenant)
-        only_operators(by, "Rolling a tool back", tenants={each.tenant for each in versions}, home=self._home)
-        if not versions:
+        return await self._carried_out(_Act(name, by, reason, EventKind.TOOL_ROLLED_BACK), self._gone_back)
+
+    async def _carried_out(self, act: _Act, change: _Change) -> Rollout:
+        rollout = await carry_out(self._world, self._views, partial(self._planned_default, act, change=change))
+        await self._views.refresh()
+        return rollout
+
+    async def _planned_default(
+        self, act: _Act, versions: tuple[Registered, ...], *, change: _Change
+    ) -> Planned[Rollout]:
+        """What is to be written, with the versions as they stand: one that is closed meanwhile is looked at again."""
+        by, name = act.by, act.name
+        own = tuple(each for each in versions if each.name == name and each.tenant in (by.tenant, SHARED))
+        only_operators(by, "Setting a default", tenants={each.tenant for each in own}, home=self._home)
+        if not own:
             raise ToolUnknown(f"there is no tool named {name[:128]!r}")
-        document, stored = await self._rollout(versions[0])
+        document, stored = await self._rollout(own[0])
+        rollout = change(own, stored)
+        changed = document.changed(rollout_to_bytes(rollout))
+        self._views.compile(await self._views.sources(), catalogue=await self._views.catalogue(saving=(changed,)))
+        record = {
+            "subject": document.name,
+            **signed_by(by),
+            "tenant": document.tenant,
+            "version": rollout.version,
+            "before": rollout.before,
+            "until_us": rollout.until_us,
+            "reason": act.reason,
+        }
+        return Planned(rollout, documents=(changed,), event=self._records.act(act.kind, by.tenant, record))
+
+    def _promoted(
+        self, versions: tuple[Registered, ...], stored: Rollout | None, *, version: str, window_s: int
+    ) -> Rollout:
+        _refuse_closed(versions, version)
+        before = stored or Rollout(self._published_last(versions))
+        if stored is None and before.version in ("", version):
+            return Rollout(version)  # from now on it stays, and nothing comes before it
+        return before.promoted(version, until_us=self._world.clock.now_us() + window_s * 1_000_000)
+
+    def _gone_back(self, versions: tuple[Registered, ...], stored: Rollout | None) -> Rollout:
         if stored is None:
-            raise SpecInvalid(f"no version of {name} was promoted: there is nothing to go back from")
+            raise SpecInvalid(f"no version of {versions[0].name} was promoted: there is nothing to go back from")
         changed = stored.rolled_back(self._world.clock.now_us())
-        await self._set(document, changed, kind=EventKind.TOOL_ROLLED_BACK, by=by, reason=reason)
+        _refuse_closed(versions, changed.version)
         return changed
 
     async def _rollout(self, found: Registered) -> tuple[Document, Rollout | None]:
@@ -83,18 +125,13 @@ class Promotions(Retiring):
             return tool.spec.version
         return max(enumerate(versions), key=lambda each: (precedence(each[1].state), each[0]))[1].version
 
-    async def _set(self, document: Document, rollout: Rollout, *, kind: EventKind, by: Principal, reason: str) -> None:
-        changed = document.changed(rollout_to_bytes(rollout))
-        catalogue = await self._views.catalogue(saving=(changed,))
-        self._views.compile(await self._views.sources(), catalogue=catalogue)
-        record = {
-            "subject": document.name,
-            **signed_by(by),
-            "tenant": document.tenant,
-            "version": rollout.version,
-            "before": rollout.before,
-            "until_us": rollout.until_us,
-            "reason": reason,
-        }
-        await self._world.documents.save_documents((changed,), self._records.act(kind, by.tenant, record))
-        await self._views.refresh()
+
+def _refuse_closed(versions: tuple[Registered, ...], version: str) -> None:
+    """Raise where there is no such version, or where it can be no default."""
+    found = next((each for each in versions if each.version == version), None)
+    name = versions[0].name
+    if found is None:
+        there = ", ".join(each.version for each in versions)
+        raise ToolUnknown(f"{name} has no version {version[:128]!r}; there are {there}")
+    if found.state in CLOSED or refusal(found.state, Use.NAME) is not None:
+        raise SpecInvalid(f"{name} {version} is {found.state.value}, which no default is")

@@ -96,7 +96,9 @@ class Shadows:
         """A call has been answered. Cheap, and it never raises: nobody's answer depends on it."""
         caller, call = proposed_.caller, proposed_.call
         rule = self._rule(call, caller)
-        if rule is None or seen.replayed or proposed_.grant is not None or self._is_closing:
+        if rule is None or seen.version == rule.version or self._is_closing:
+            return
+        if seen.replayed or proposed_.grant is not None:
             return
         place = (caller.principal.tenant, caller.origin.agent, call.name, rule.version)
         if len(self._tasks) >= AT_ONCE:

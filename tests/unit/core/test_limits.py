@@ -18,7 +18,7 @@ from interlock.core.budget import (
     Usage,
     exhausted,
 )
-from interlock.core.call import Caller, Origin
+from interlock.core.call import SHADOW_DOOR, Caller, Origin
 from interlock.core.decision import over_limit
 from interlock.core.limits import LimitTable, charges
 from interlock.core.tool import SHARED, Cost, Vendor
@@ -222,3 +222,14 @@ def test_what_is_used_up_for_good_is_looked_at_before_what_frees_up_by_itself() 
 def test_a_proposal_that_never_ran_is_charged_itself_and_nothing_else() -> None:
     taken = charges(table().reservations(FULL, SAVE))
     assert [(each.amounts, each.limits) for each in taken] == [(NOTHING._replace(calls=1), ())]
+
+
+@pytest.mark.requirement("REG-6")
+@pytest.mark.parametrize("kind", LIMITED)
+def test_a_shadow_counts_in_a_scope_of_its_own_and_lends_it_to_nobody(kind: ScopeKind) -> None:
+    limits = table(Limit(kind, Unit.CALLS, 1))
+    shadow = replace(FULL, origin=replace(FULL.origin, door=SHADOW_DOOR))
+    before = limits.reservations(FULL, SAVE, digest="d1")
+    own = limits.reservations(shadow, SAVE, digest="d1")
+    assert [(each.scope.id, each.limits) for each in own] == [("shadow writer", ())]
+    assert limits.reservations(FULL, SAVE, digest="d1") == before != own

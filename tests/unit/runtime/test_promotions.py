@@ -1,8 +1,9 @@
 """An operator sets which version a name means, and takes that back by one act, in every process, on record."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from interlock.core.lifecycle import Lifecycle
 from interlock.core.rollouts import Rollout
 from interlock.store.memory import MemoryStore
 from interlock.testing.models import ScriptedModel
-from tests.agents import WHY, searches, version
+from tests.agents import CLERK, WHY, clerk, searches, version
 from tests.gates import ALICE, OPERATOR, opened, records
 from tests.runs import on_store
 from tests.unit.runtime.test_agents import path
@@ -34,6 +35,12 @@ async def gate(path: str, tmp_path: Path) -> AsyncIterator[Gate]:
 
 async def promoted(gate: Gate, to: str, *, window_s: int = 60) -> Rollout:
     return await gate.catalogue.promote("search", to, by=OPERATOR, reason=WHY, window_s=window_s)
+
+
+ACTS: dict[str, Callable[[Gate], Awaitable[object]]] = {
+    "promote": lambda gate: promoted(gate, "1"),
+    "pin": lambda gate: gate.agents.pin(CLERK, "search", version="1", by=OPERATOR, reason=WHY),
+}
 
 
 async def test_a_promoted_version_is_the_default_whatever_is_published_after_it(gate: Gate) -> None:
@@ -111,6 +118,35 @@ async def test_of_those_who_promote_at_once_each_follows_on_another_or_is_told(g
     found = await records(gate, "tool.promoted")
     assert len(found) == len(kept) >= 1
     assert [each["before"] for each in found] == ["2", *[each["version"] for each in found[:-1]]]
+
+
+async def test_nobody_goes_back_to_a_version_that_is_closed_by_then() -> None:
+    async with opened(":memory:", searches("1", "2")) as gate:
+        await promoted(gate, "1")
+        await gate.catalogue.move("search", Lifecycle.FROZEN, version="2", by=OPERATOR, reason=WHY)
+        with pytest.raises(SpecInvalid, match="which no default is"):
+            await gate.catalogue.roll_back("search", by=OPERATOR, reason=WHY)
+        assert await version(gate, agent="") == "1"
+
+
+@pytest.mark.parametrize("act", ACTS)
+async def test_a_version_that_is_closed_in_the_same_moment_is_neither_promoted_nor_pinned(act: str) -> None:
+    store = MemoryStore()
+    async with on_store(store, ScriptedModel([]), searches("1", "2")) as gate:
+        await gate.agents.save(clerk(), by=OPERATOR, reason=WHY)
+        change = store.documents.change_versions
+
+        async def late(*given: Any, **more: Any) -> int | None:
+            """Somebody else is faster, once."""
+            store.documents.change_versions = change  # type: ignore[method-assign]
+            await gate.catalogue.move("search", Lifecycle.FROZEN, version="1", by=OPERATOR, reason=WHY)
+            return await change(*given, **more)
+
+        store.documents.change_versions = late  # type: ignore[method-assign]
+        with pytest.raises(SpecInvalid, match="is frozen"):
+            await ACTS[act](gate)
+        assert await version(gate, agent="") == "2"
+        assert (await gate.agents.get(CLERK, by=ALICE)).tools == ()
 
 
 async def test_a_default_whose_code_is_elsewhere_is_not_replaced_by_another_version() -> None:
