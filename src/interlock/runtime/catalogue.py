@@ -54,7 +54,7 @@ class Registry:
         self._home = settings.tenant
         self._views = views
         self._records = records
-        self._reviews = ReviewDesk(world, records)
+        self._reviews = ReviewDesk(world, records, home=settings.tenant)
 
     async def register(
         self, specs: Iterable[ToolSpec], *, by: Principal, under: tuple[PolicySource, ...] | None = None

@@ -84,8 +84,7 @@ class LibraryDesk:
 
     async def examples(self) -> tuple[ToolExample, ...]:
         """All that are kept, by tool and name. Raises `StoreError` where one cannot be read."""
-        found = await self._documents(DocumentKind.EXAMPLE)
-        return tuple(_read(each) for each in found if not _is_case(each.name))
+        return examples_in(await self._documents(DocumentKind.EXAMPLE))
 
     async def cases(self) -> tuple[SelectionCase, ...]:
         """All words for tools that are kept."""
@@ -212,6 +211,11 @@ def _name(example: ToolExample) -> str:
 def _case_name(case: SelectionCase) -> str:
     """Cases have no name of their own."""
     return f"{case.tool}{BETWEEN * 2}{case.id}"
+
+
+def examples_in(documents: Iterable[Document]) -> tuple[ToolExample, ...]:
+    """The examples among these documents. Raises `StoreError` where one cannot be read."""
+    return tuple(_read(each) for each in documents if not _is_case(each.name))
 
 
 def _is_case(name: str) -> bool:

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Final
 
@@ -13,9 +14,13 @@ from interlock.core.call import Principal
 from interlock.core.canonical import decode
 from interlock.core.compatibility import compare
 from interlock.core.decision import Deny
+from interlock.core.documents import DocumentKind
 from interlock.core.effect import CallState
 from interlock.core.errors import SchemaInvalid
+from interlock.core.example import ToolExample
+from interlock.core.example_stale import stale
 from interlock.core.journal import AuditQuery, AuditRecord, EventKind
+from interlock.core.move_gates import read_day
 from interlock.core.refusals import Code
 from interlock.core.review import Frame, Review, review
 from interlock.core.review_rules import DEFAULTS, ReviewRules
@@ -26,6 +31,8 @@ from interlock.core.typed import from_json
 from interlock.ports import Registered
 from interlock.runtime.acts import signed_by
 from interlock.runtime.audit import may_not_read
+from interlock.runtime.library import examples_in
+from interlock.runtime.packs import name_of, packs_in
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
 
@@ -43,8 +50,9 @@ UNCOMPARED: Final = "uncompared"
 class ReviewDesk:
     """What is read for reviews. Within the tenant of `by`, as all that is read of the log."""
 
-    def __init__(self, world: World, records: Records) -> None:
+    def __init__(self, world: World, records: Records, *, home: str) -> None:
         self._world = world
+        self._home = home
         self._records = records
         self._verdicts: dict[tuple[str, str], str] = {}
 
@@ -105,15 +113,46 @@ class ReviewDesk:
             if each.tenant in (tenant, SHARED):
                 by_name.setdefault(each.name, []).append(each)
         unknown = await self._unknown(tenant)
+        days, examples = await self._days(tenant), await self._examples()
         left = COMPARED_MAX
         found: dict[str, Published] = {}
         for name, known in by_name.items():
             verdicts, used = self._compared(known, most=left)
             left -= used
             shown = (Version(each.version, each.state, each.digest, verdicts[each.digest]) for each in known)
-            found[name] = Published(_spec(known[-1]), tuple(shown), unknown[name])
+            spec = _spec(known[-1])
+            found[name] = Published(
+                spec,
+                tuple(shown),
+                unknown[name],
+                days.get((spec.tenant, name_of(known[-1]))),
+                self._stale(examples.get(name), spec),
+            )
             await asyncio.sleep(0)
         return found
+
+    async def _days(self, tenant: str) -> Mapping[tuple[str, str], int]:
+        """When versions were to be looked at again, as their last move says, by tenant and name of the evidence."""
+        found: dict[tuple[str, str], int] = {}
+        for each in (await self._world.documents.documents(DocumentKind.EVIDENCE))[1]:
+            packs = packs_in(each) if each.tenant in (tenant, SHARED) else ()
+            days = [pack.grounds.review_on for pack in packs if pack.grounds.review_on]
+            if days:
+                found[each.tenant, each.name] = read_day(days[-1])
+        return found
+
+    async def _examples(self) -> Mapping[str, list[ToolExample]]:
+        """The examples that the installation keeps, by tool."""
+        kept = (await self._world.documents.documents(DocumentKind.EXAMPLE, tenant=self._home))[1]
+        found: dict[str, list[ToolExample]] = {}
+        for each in examples_in(kept):
+            found.setdefault(each.tool, []).append(each)
+        return found
+
+    def _stale(self, examples: list[ToolExample] | None, spec: ToolSpec) -> int | None:
+        """How many examples say nothing of this version any more; None: there are none."""
+        today = datetime.fromtimestamp(self._world.clock.now_us() // 1_000_000, UTC).date()
+        return None if examples is None else sum(bool(stale(each, spec, today=today)) for each in examples)
 
     async def _unknown(self, tenant: str) -> Counter[str]:
         """Calls of which nobody knows now whether they happened, by tool."""

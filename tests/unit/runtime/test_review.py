@@ -9,6 +9,7 @@ from interlock import Caller, Gate, Origin, Principal, PrincipalKind, ToolCall, 
 from interlock.core.decision import Deny
 from interlock.core.journal import AuditQuery, AuditRecord
 from interlock.core.lifecycle import Lifecycle
+from interlock.core.move_gates import Grounds
 from interlock.core.review import Review
 from interlock.core.review_proposals import Kind
 from interlock.core.review_rules import ReviewRules
@@ -31,6 +32,7 @@ from tests.gates import (
     save,
     search,
 )
+from tests.unit.runtime.test_library import ONE
 from tests.unit.runtime.test_recovery import Post, crash
 
 GUSTAV = Principal("globex", "gustav", PrincipalKind.HUMAN, frozenset({"eng", "auditor"}))
@@ -210,3 +212,15 @@ async def test_a_long_log_is_read_page_by_page(monkeypatch: pytest.MonkeyPatch) 
         found = await reviewed(gate)
         assert found.whole.counts.started == 30
         assert max(pages) <= 7
+
+
+@pytest.mark.requirement("REG-11")
+async def test_a_review_day_that_has_passed_and_examples_that_are_stale_are_gaps() -> None:
+    grounds = Grounds(reason="for a while", review_on="2020-01-31")
+    async with opened(":memory:", Shelf().tools) as gate:
+        await gate.catalogue.move("search", Lifecycle.RESTRICTED, by=OPERATOR, reason=grounds)
+        await gate.examples.publish([replace(ONE, expires="2020-01-31"), replace(ONE, name="two")], by=OPERATOR)
+        found = await reviewed(gate)
+        assert {Gap.STALE_EXAMPLES, Gap.REVIEW_PAST} <= set(named(found, "search").gaps)
+        assert not {Gap.STALE_EXAMPLES, Gap.REVIEW_PAST} & set(named(found, "save").gaps)
+        assert (Kind.ADD_EXAMPLES, "search") in {(each.kind, each.tool) for each in found.proposals}
