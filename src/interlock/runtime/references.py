@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, Protocol
 
 from interlock.core.approval import Approval
-from interlock.core.canonical import Json, decode
+from interlock.core.canonical import Json, canonical, decode
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.references import References, resting_on
@@ -49,7 +49,7 @@ class Referrers:
             examples=tuple(each for each in examples if CASE not in each),
             cases=tuple(each.replace(CASE, ": ") for each in examples if CASE in each),
             policies=self._views.current.policies.naming(found.name),
-            tools=resting_on(found.name, _specs(versions)) if is_last else (),
+            tools=resting_on(found.name, _specs_naming(found.name, versions)) if is_last else (),
             replaces=tuple(_replaced_by(found, versions)),
             runs_looked=not at_once and self.open_runs is not None,
         )
@@ -97,14 +97,17 @@ def _is_other(each: Registered, found: Registered) -> bool:
     return same and each.digest != found.digest and each.state is not Lifecycle.RETIRED
 
 
-def _specs(versions: Sequence[Registered]) -> Iterator[ToolSpec]:
-    return (from_json(ToolSpec, decode(each.spec)) for each in versions if each.state is not Lifecycle.RETIRED)
+def _specs_naming(name: str, versions: Sequence[Registered]) -> Iterator[ToolSpec]:
+    """Those in which this name stands as a text of its own. Reading a spec is slow, and what closes must not wait."""
+    text = canonical(name)
+    found = (each for each in versions if text in each.spec and each.state is not Lifecycle.RETIRED)
+    return (from_json(ToolSpec, decode(each.spec)) for each in found)
 
 
 def _replaced_by(found: Registered, versions: Sequence[Registered]) -> Iterator[str]:
     """Versions that say that this one takes their place."""
     for each in versions:
-        going = read(each.retirement)
+        going = read(each.retirement) if each.retirement else None
         instead = None if going is None else going.replacement
         if instead is None or instead.name != found.name or each.digest == found.digest:
             continue

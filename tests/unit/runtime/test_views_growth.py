@@ -136,3 +136,17 @@ async def test_a_page_costs_the_same_among_few_and_among_many() -> None:
 async def test_a_name_that_nobody_has_costs_no_more_once_there_are_many() -> None:
     await counted(invent, MANY)
     assert await counted(invent, 2 * MANY) <= 1.2 * await counted(invent, MANY)
+
+
+@pytest.mark.requirement("SCALE-3")
+async def test_to_freeze_a_tool_reads_the_specs_of_those_alone_that_name_it() -> None:
+    async def freezing(gate: Gate) -> int:
+        await gate.catalogue.move("search_1", Lifecycle.FROZEN, by=OPERATOR, reason="once, so that all is worked out")
+
+        async def once() -> None:
+            await gate.catalogue.move("search_2", Lifecycle.FROZEN, by=OPERATOR, reason="it is wrong")
+
+        return await steps_of(once)
+
+    few, many = await counted(freezing, FEW), await counted(freezing, MANY)
+    assert (many - few) / (MANY - FEW) < 25  # a look at each version, and none of them is read
