@@ -22,7 +22,7 @@ from interlock.declare.mcp_options import MCP_HINTS, McpOptions
 from interlock.declare.mcp_server import McpServer
 from interlock.declare.options import SharedOptions
 from interlock.declare.typed_values import check_keys, typed
-from interlock.importers.mcp_schema import Object
+from interlock.importers.mcp_arguments import limited
 from interlock.importers.mcp_tools import McpRead
 from interlock.importers.openapi_decisions import resource_of
 from interlock.importers.openapi_text import read_document
@@ -120,7 +120,7 @@ def decided(read: McpRead, decision: McpDecision, around: Surroundings) -> McpTo
         "version": decision.version,
         "server": around.server,
         "tool": read.listed.name,
-        "input_schema": _arguments(read.input_schema, decision),
+        "input_schema": limited(read.input_schema, hide=decision.hide, fix=decision.fix, narrow=decision.narrow),
         "pin": McpPin(read.listed.document, around.passes, _look_up(decision, around)),
     }
     options: McpOptions = said  # type: ignore[assignment]
@@ -138,40 +138,3 @@ def _look_up(decision: McpDecision, around: Surroundings) -> Document | None:
     if name not in around.others:
         raise SpecInvalid(f"reconcile: the server lists no tool {name!r}")
     return around.others[name].document
-
-
-def _arguments(schema: Object, decision: McpDecision) -> Object:
-    given = schema.get("properties")
-    properties = dict(given) if isinstance(given, dict) else {}
-    needed = schema.get("required")
-    required = [each for each in needed if each not in decision.fix] if isinstance(needed, list) else []
-    for place, names in (("hide", decision.hide), ("fix", decision.fix), ("narrow", decision.narrow)):
-        check_keys(dict.fromkeys(names), properties, path=place)
-    for name in decision.hide:
-        if name in required:
-            raise SpecInvalid(f"hide: {name} must be sent; fix it instead")
-        if schema.get("additionalProperties") is not False:
-            raise SpecInvalid(f"hide: {name} could be sent all the same, since the schema takes what it does not name")
-        del properties[name]
-    for name in decision.narrow.keys() - set(decision.hide):
-        properties[name] = _narrowed(properties[name], decision.narrow[name])
-    for name, value in decision.fix.items():
-        properties[name] = _fixed(properties[name], value, name=name, schema=schema)
-    found: Object = {**schema, "properties": properties}
-    return {**found, "required": required} if isinstance(needed, list) else found
-
-
-def _narrowed(schema: Json, narrower: Object) -> Object:
-    parts = schema.get("allOf", []) if isinstance(schema, dict) else []
-    held: Object = schema if isinstance(schema, dict) else {"allOf": [schema]}
-    return {**held, "allOf": [*(parts if isinstance(parts, list) else []), narrower]}
-
-
-def _fixed(property_schema: Json, value: Json, *, name: str, schema: Object) -> Object:
-    """The value is filled in, so who approves sees it as it is sent."""
-    held: Object = property_schema if isinstance(property_schema, dict) else {}
-    whole: Object = {each: schema[each] for each in ("$defs", "definitions") if each in schema}
-    whole |= {key: each for key, each in held.items() if key != "default"}
-    for wrong in compile_schema(whole).violations(value)[:1]:
-        raise SpecInvalid(f"fix: {name} does not fit what the server lists: {wrong.hint}")
-    return {**held, "const": value, "default": value}
