@@ -86,6 +86,16 @@ def floods_with_answers(of: Any) -> None:
         write(said(f"{of}-{at}", "nobody"))
 
 
+def tells_how_far(of: Any) -> None:
+    """The token of a call's progress is its id, as the library has it."""
+    for done, words in ((1, "half\u200b of it"), (1, "again"), (2, "s3cret-value"), ("x", 3)):
+        write(
+            message(method="notifications/progress", params={"progressToken": of, "progress": done, "message": words})
+        )
+        rests(0.2)
+    write(said(of))
+
+
 def asks_without_listening(of: Any) -> None:
     for at in range(10**9):
         write(message(id=f"p{at}", method="ping"))

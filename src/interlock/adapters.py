@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from interlock.finders.full_text import FullText
+    from interlock.ports import Onlooker
     from interlock.runners.by_kind import CodeRunner
     from interlock.runners.egress import Resolver
     from interlock.runners.sandbox import SandboxRunner
@@ -40,10 +41,12 @@ CHAIN = "main"
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """What a host brings for reaching servers: how names are resolved, and which certificates are trusted."""
+    """What a host brings for reaching servers: how names are resolved, which certificates are trusted, and who is told
+    how calls get on."""
 
     resolver: Resolver | None = None
     tls: SSLContext | None = None
+    onlooker: Onlooker | None = None
 
 
 def runners_for(settings: Settings, *, redactor: Redactor, spools: Spools, outside: Outside) -> RunnersByKind:
@@ -96,12 +99,14 @@ def _mcp(settings: Settings, outside: Outside, *, redactor: Redactor) -> CodeRun
         from interlock.runners.mcp_http import HttpWays
         from interlock.runners.mcp_stdio import Processes
         from interlock.runners.mcp_ways import Ways
+        from interlock.runners.onlooker import Telling
     except ModuleNotFoundError as missing:
         raise SettingsInvalid("MCP tools need an extra: pip install 'interlock[mcp]'") from missing
     from interlock.runners.egress import GuardedNetwork
 
     network = GuardedNetwork(resolver=outside.resolver, allowed=read_allowed(settings.egress_allow))
-    return McpRunner(ways=Ways(http=HttpWays(network, tls=outside.tls), processes=Processes(redactor)))
+    ways = Ways(http=HttpWays(network, tls=outside.tls), processes=Processes(redactor))
+    return McpRunner(ways=ways, telling=Telling(outside.onlooker, redactor))
 
 
 def _sandbox(redactor: Redactor) -> SandboxRunner:

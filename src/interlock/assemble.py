@@ -29,7 +29,7 @@ from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refu
 from interlock.declare.hand_off import hand_off
 from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
-from interlock.ports import Clock, Entropy, FactSource, Lease, Principals, Ranker, Secrets, Signer, Wakes
+from interlock.ports import Clock, Entropy, FactSource, Lease, Onlooker, Principals, Ranker, Secrets, Signer, Wakes
 from interlock.proving import provers_of
 from interlock.runners.by_kind import RunnersByKind
 from interlock.runners.spool import Spools
@@ -80,7 +80,7 @@ class Host:
     finds the addresses of HTTP, gRPC and MCP tools, and `tls` says which certificates they trust. `seal` is a
     32-byte key: with it operations, results and payloads are encrypted at rest. `runners` take the place of ours, such
     as stand-ins while examples run. `ranker` orders tools by how well they fit words, in the place of what the settings
-    say.
+    say. `onlooker` is told how far calls of MCP tools are, as their servers say it.
     """
 
     models: Sequence[Model] = ()
@@ -98,6 +98,7 @@ class Host:
     resolver: Resolver | None = None
     tls: SSLContext | None = None
     runners: RunnersByKind | None = None
+    onlooker: Onlooker | None = None
 
     def __post_init__(self) -> None:
         given: object = self.fact_names
@@ -332,7 +333,7 @@ def wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, key
     spools = Spools(store.artifacts, clock, lambda: new_id(clock, entropy))
     runners = host.runners
     if runners is None:
-        outside = Outside(host.resolver, host.tls)
+        outside = Outside(host.resolver, host.tls, host.onlooker)
         runners = runners_for(settings, redactor=redactor, spools=spools, outside=outside)
     world = World(
         calls=store,

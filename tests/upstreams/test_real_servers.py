@@ -1,9 +1,14 @@
 """MCP servers of others, listed, declared and called through a gate, with an effect or answer that is checked."""
 
 import asyncio
+import os
 import shutil
 import subprocess
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import apsw
@@ -11,10 +16,16 @@ import pytest
 
 pytest.importorskip("mcp", reason="MCP tools need an extra: pip install 'interlock[mcp]'")
 
+from interlock import McpServer, SpecInvalid, mcp_listing, mcp_tool
+from interlock.core.effect import Effect
 from interlock.core.tool_compile import compile_tool
-from tests.gates import code
+from interlock.importers.mcp import load_mcp_snapshot, take_mcp_snapshot, write_mcp_snapshot
+from interlock.upstream import mcp_server_listing
+from tests.execution import passing
+from tests.gates import ALL, code, opened
 from tests.http_upstream import Exchange, upstream
 from tests.upstreams.real import BROWSER, REAL, called, data, declared, gate_to
+from tests.upstreams.servers import packages
 
 pytestmark = [pytest.mark.requirement("TOOL-6"), pytest.mark.timeout(120)]
 slow = pytest.mark.slow
@@ -44,6 +55,85 @@ async def test_every_tool_of_a_server_is_listed_and_can_be_declared(name: str, t
     assert len({each.name for each in tools}) == len(tools) == REAL[name].tools
     for each in tools:
         compile_tool(each.spec())
+
+
+@slow
+@pytest.mark.requirement("REG-9")
+@pytest.mark.parametrize("name", REAL)
+async def test_every_tool_of_a_server_is_imported_by_a_snapshot_and_called_as_it_was_reviewed(
+    name: str, tmp_path: Path
+) -> None:
+    folder = repository(tmp_path) if name == "git" else tmp_path
+    server = REAL[name].server(folder)
+    taken = take_mcp_snapshot(await mcp_server_listing(server, timeout_s=60), server=server, owner="eng")
+    assert len(taken.tools) + len(taken.not_tools) == REAL[name].tools
+    path = tmp_path / "server.snapshot.yaml"
+    decided = {key: replace(each, allow=True, effect=Effect.READ) for key, each in taken.tools.items()}
+    path.write_text(write_mcp_snapshot(replace(taken, tools=decided)))
+    found = load_mcp_snapshot(path)
+    assert (len(found.tools), found.refused) == (len(taken.tools), ())
+    tool, given = REAL[name].reads
+    known = {each.code.tool: each.name for each in found.tools}
+    arguments = {key: str(folder) if key == "repo_path" else each for key, each in given.items()}
+    async with opened(":memory:", found.tools, ALL, deadline_ms=60_000) as gate:
+        seen = await called(gate, known[tool], **({"url": "http://127.0.0.1:1/"} if name == "fetch" else arguments))
+    assert code(seen) == ("TOOL_ERROR" if name == "fetch" else "ok")
+
+
+@slow
+async def test_the_everything_server_is_called_over_http_survives_its_end_and_is_refused_over_older_transports() -> (
+    None
+):
+    script = str(packages() / "@modelcontextprotocol" / "server-everything" / "dist" / "index.js")
+    async with listening(script, "streamableHttp") as (port, process):
+        server = McpServer(url=f"http://127.0.0.1:{port}/mcp")
+        tools = [
+            mcp_tool(name=each.name, description="Do it.", effect="read", server=server, listed=each)
+            for each in await mcp_listing(server, egress_allow=["127.0.0.1"])
+        ]
+        assert len(tools) == REAL["everything"].tools
+        async with opened(":memory:", tools, ALL, egress_allow=["127.0.0.1"]) as gate:
+            assert await data(gate, "get-sum", a=1, b=2) == "The sum of 1 and 2 is 3."
+            assert "Steps: 5" in await data(gate, "trigger-long-running-operation", duration=1, steps=5)
+            process.kill()
+            await process.wait()
+            async with listening(script, "streamableHttp", port=port):
+                assert await data(gate, "get-sum", a=2, b=2) == "The sum of 2 and 2 is 4."
+    async with listening(script, "sse") as (port, _):
+        with pytest.raises(SpecInvalid, match="HTTP with SSE, is not spoken here"):
+            await mcp_listing(McpServer(url=f"http://127.0.0.1:{port}/sse"), egress_allow=["127.0.0.1"])
+
+
+@asynccontextmanager
+async def listening(
+    script: str, transport: str, *, port: int = 0
+) -> AsyncIterator[tuple[int, asyncio.subprocess.Process]]:
+    """A server in JavaScript on a port of loopback, once it takes connections there."""
+    with socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = port or free.getsockname()[1]
+    nowhere = asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        "node", script, transport, env={**os.environ, "PORT": str(port)}, stdout=nowhere, stderr=nowhere
+    )
+    try:
+        while not await answers(port):
+            assert process.returncode is None
+            await passing(0.05)
+        yield port, process
+    finally:
+        if process.returncode is None:
+            process.kill()
+        await process.wait()
+
+
+async def answers(port: int) -> bool:
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", port)
+    except OSError:
+        return False
+    writer.close()
+    return True
 
 
 async def test_the_time_server_tells_what_time_it_is_elsewhere(tmp_path: Path) -> None:

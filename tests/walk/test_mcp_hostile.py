@@ -102,6 +102,15 @@ async def test_a_bad_server_harms_only_itself(way: str, caplog: pytest.LogCaptur
     assert len(caplog.text) < 20_000
 
 
+async def test_an_effect_whose_result_breaks_its_schema_was_executed_once_and_shows_nothing_of_it() -> None:
+    tools = [declared(server("breaks_its_schema"), "acts", effect="write")]
+    async with opened(":memory:", tools, ALL) as gate:
+        first, again = [await call(gate, "acts") for _ in range(2)]
+    assert (code(first), code(again), again.replayed) == ("OUTPUT_INVALID", "OUTPUT_INVALID", True)
+    assert first.operation_id == again.operation_id
+    assert (first.data, again.data) == (None, None)
+
+
 @pytest.mark.parametrize("way", ["same_cursor", "endless_cursors"])
 async def test_a_list_that_leads_in_a_circle_or_nowhere_is_given_up(way: str) -> None:
     with pytest.raises(SpecInvalid, match="does not end"):
@@ -133,6 +142,36 @@ async def test_a_server_that_fails_is_started_again_at_growing_pauses_only(way: 
         ends = [code(await call(gate, f"tool{at}")) for at in range(40)]
     assert {*ends} == {"TOOL_UNAVAILABLE"}
     assert log.read_text().count("started") <= 4
+
+
+async def test_a_server_that_refuses_the_newer_era_with_the_librarys_own_code_is_spoken_to_in_the_older() -> None:
+    restarted = []
+
+    async def of_its_time(exchange: Exchange) -> None:
+        asked = json.loads(exchange.request.body or b"{}")
+        method, of = asked.get("method"), asked.get("id")
+        refusal = raw.message(id=None, error={"code": -32000, "message": "Bad Request: Server not initialized"})
+        known = exchange.request.headers.get("mcp-session-id") == f"s{len(restarted)}"
+        if method == "initialize":
+            body = next(raw.opened("", of))
+            await exchange.answer(200, body, content_type="application/json", mcp_session_id=f"s{len(restarted)}")
+        elif of is None:
+            await exchange.answer(202 if exchange.request.method == "POST" else 405)
+        elif method == "tools/call" and known:
+            await sent(exchange, raw.said(of))
+        else:
+            await exchange.answer(400, refusal, content_type="application/json")
+
+    async with upstream(of_its_time) as found:
+        server = McpServer(url=f"{found.origin}/mcp")
+        tools = [declared(server, "good"), declared(server, "acts", effect="write")]
+        async with opened(":memory:", tools, ALL, egress_allow=["127.0.0.1"]) as gate:
+            assert code(await call(gate, "good")) == "ok"
+            restarted.append(1)
+            assert code(await call(gate, "good")) == "ok"
+            restarted.append(1)
+            assert code(await call(gate, "acts")) == "OUTCOME_UNKNOWN"  # by the protocol 404 says that nobody looked
+            assert code(await call(gate, "acts", "8")) == "ok"
 
 
 @pytest.mark.parametrize("status", [404, 405])

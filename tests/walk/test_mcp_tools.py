@@ -17,6 +17,7 @@ from interlock import (
     McpLookUp,
     McpServer,
     Principal,
+    RetryRule,
     Status,
     ToolCall,
     Trust,
@@ -27,6 +28,8 @@ from interlock import (
 )
 from interlock.core.artifact import Page
 from interlock.core.observation import Observation
+from interlock.ports import Progressed
+from tests import mcp_raw
 from tests.execution import passing
 from tests.gates import ALICE, ALL, code, opened, records
 from tests.http_upstream import Names
@@ -198,6 +201,41 @@ async def test_a_call_that_is_cancelled_is_cancelled_at_its_server_and_leaves_no
             for name, each in (("far", found), ("near", local)):
                 await _cancelled(gate, name, at=each)
     assert asyncio.all_tasks() <= before
+
+
+@pytest.mark.requirement("EXEC-1")
+@pytest.mark.parametrize("era", ["old", "new"])
+async def test_a_call_whose_time_is_up_is_cancelled_at_its_server(era: str, tmp_path: Path) -> None:
+    async with over_http(tmp_path, era) as found:
+        local = over_stdio(tmp_path, era)
+        tools = [
+            declared(each.server, "hangs_after", "read", name=name, timeout_ms=400, retry=RetryRule(1))
+            for name, each in (("far", found), ("near", local))
+        ]
+        tools += [declared(each.server, name=name) for name, each in (("far_first", found), ("near_first", local))]
+        async with opened(":memory:", tools, ALL, egress_allow=LOOPBACK) as gate:
+            for name, each in (("far", found), ("near", local)):
+                assert code(await gate.call(act(f"{name}_first"), principal=ALICE, task="t")) == "ok"
+                assert code(await gate.call(act(name), principal=ALICE)) == "TOOL_TIMEOUT"
+                await _until(each, "cancelled")
+
+
+@pytest.mark.requirement("TOOL-6")
+async def test_a_host_that_looks_on_is_told_how_far_a_call_is() -> None:
+    told: list[Progressed] = []
+
+    class Seen:
+        def progressed(self, made: Progressed) -> None:
+            told.append(made)
+
+    server = McpServer(command=(sys.executable, mcp_raw.__file__, "tells_how_far"))
+    made = mcp_tool(name="go", description="Go.", effect="read", server=server, tool="tool1", input_schema=mcp_raw.GOOD)
+    async with opened(":memory:", [made], ALL, host=Host(onlooker=Seen())) as gate:
+        seen = await gate.call(ToolCall("c7", "go", {"thing": "7"}), principal=ALICE)
+    assert seen.status is Status.OK
+    assert [(each.tool, each.call_id, each.done) for each in told] == [("go", "c7", 1), ("go", "c7", 2)]
+    assert told[0].words == "half of it"
+    assert {each.operation_id for each in told} == {seen.operation_id}
 
 
 async def _cancelled(gate: Gate, name: str, *, at: Upstream) -> None:

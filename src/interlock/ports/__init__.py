@@ -13,7 +13,7 @@ from interlock.ports.catalogue import CatalogueStore, Registered
 from interlock.ports.compensations import Compensations, EffectCall, Effects, PlanChange
 from interlock.ports.documents import DocumentStore
 from interlock.ports.finding import Ranked, Ranker
-from interlock.ports.host import Clock, Entropy, FactSource, Principals, Secrets, Signer
+from interlock.ports.host import Clock, Entropy, FactSource, Onlooker, Principals, Progressed, Secrets, Signer
 from interlock.ports.records import Artifacts, Audit, Ledger, Provers, Retention
 from interlock.ports.recovery import Closings, Due, Lease, LookUps, OpenCall, Recovery, Wakes
 from interlock.ports.runs import (
@@ -60,9 +60,11 @@ __all__ = [
     "NewRun",
     "NotClaimed",
     "NotMoved",
+    "Onlooker",
     "OpenCall",
     "PlanChange",
     "Principals",
+    "Progressed",
     "Provers",
     "Ranked",
     "Ranker",

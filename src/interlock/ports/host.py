@@ -7,6 +7,7 @@ from typing import Protocol
 
 from interlock.core.call import Principal
 from interlock.core.canonical import Json
+from interlock.core.frozen import frozen
 from interlock.core.operation import Operation
 
 
@@ -29,6 +30,26 @@ class Secrets(Protocol):
 
     async def fetch(self, names: tuple[str, ...], principal: Principal) -> Mapping[str, str]:
         """The named secrets; a missing one is absent."""
+
+
+@frozen
+class Progressed:
+    """How far a call is, by its tool's own word: `done` of `total`, where it says one. `words` are data of a tool."""
+
+    tenant: str
+    tool: str
+    call_id: str
+    operation_id: str
+    done: float
+    total: float | None = None
+    words: str = ""
+
+
+class Onlooker(Protocol):
+    """Is told how calls get on, in the gate's own loop: it returns at once."""
+
+    def progressed(self, made: Progressed) -> None:
+        """A call is so far now. One that it does not take ends the words of that call, not the call."""
 
 
 class Clock(Protocol):

@@ -37,6 +37,7 @@ from interlock.runners.mcp_pool import Sessions
 from interlock.runners.mcp_session import Illegible, Session
 from interlock.runners.mcp_stdio import NotStarted
 from interlock.runners.mcp_ways import Waits, Ways, mark_of
+from interlock.runners.onlooker import Telling
 
 Answered: TypeAlias = "Said | Refused | Illegible | Unbuildable | Drift"
 """What came of asking: an answer, or why there was nothing to ask."""
@@ -68,8 +69,9 @@ class _Asked:
 class McpRunner:
     """Calls the tools that are bound to it, by the digest of the spec that they were declared for."""
 
-    def __init__(self, *, ways: Ways, sessions: Sessions | None = None) -> None:
+    def __init__(self, *, ways: Ways, telling: Telling, sessions: Sessions | None = None) -> None:
         self._ways = ways
+        self._telling = telling
         self._sessions = sessions or Sessions()
         self._bound: dict[str, _Bound] = {}
         self._pins: WeakKeyDictionary[Session, Pins] = WeakKeyDictionary()
@@ -140,8 +142,9 @@ class McpRunner:
         mirrored = mcp_param_headers(dict(code.mirrored), asked.arguments) if asked.tool == code.tool else {}
         given = tuple((name, invocation.secrets[name]) for name in code.server.secrets)
         key = (invocation.operation.caller.principal.tenant, bound.server, waits, given)
+        told = self._telling.of(invocation)
         while True:
-            exchange = McpExchange(waits.bytes_max, asked.is_read, mirrored=mirrored, progress=progress)
+            exchange = McpExchange(waits.bytes_max, asked.is_read, mirrored=mirrored, progress=progress, told=told)
             try:
                 async with self._sessions.of(key, opening, waits=waits) as session:
                     unfit = await self._unfit(session, asked, code=code)

@@ -17,6 +17,7 @@ import anyio
 from interlock.core.canonical import Json
 from interlock.runners.exchange import NoAnswer, Progress
 from interlock.runners.http_exchange import quietly
+from interlock.runners.onlooker import Told
 
 T = TypeVar("T")
 
@@ -32,7 +33,7 @@ class McpExchange:
     `is_read`: it may be sent along a connection that was used before, and where a redirect leads. `mirrored` are
     headers that repeat arguments. `is_call` is false for what a session is opened with. `status` is that of an answer
     of HTTP that says nothing in the protocol; `is_gone`: there is no such session any more. `entries` are those of a
-    page of a list, as they came.
+    page of a list, as they came. `told` takes what its server says of how far it is.
     """
 
     bytes_max: int
@@ -44,6 +45,7 @@ class McpExchange:
     status: int = 0
     is_gone: bool = False
     entries: list[Json] = field(default_factory=list)
+    told: Told | None = None
     _scopes: set[anyio.CancelScope] = field(default_factory=set)
     _is_over: bool = False
 

@@ -36,6 +36,9 @@ ENDLESS = 1 << 62
 """How long a stream may get on which a server of the older era asks for things; each of them is bounded."""
 
 _DATA = re.compile(rb"[\r\n]data:")
+EVENTS_FREE = 20
+"""How many events of one answer are part of it: more are read at a pace."""
+
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HOPS = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "content-length", "content-encoding"})
 
@@ -124,6 +127,7 @@ class _Guarded(httpx2.AsyncBaseTransport):
                 exchange.broke(NoAnswer("the session has ended"))
                 return _no_answer(asked)
         if response.status >= 400 and asked is not None:
+            exchange.is_gone |= response.status == 400 and "mcp-session-id" in request.headers
             return await _failed(response, content, exchange=exchange, asked=asked)
         headers = [(name, value) for name, value in response.headers if name.decode("latin-1").lower() not in _HOPS]
         if _header(response, b"content-encoding").strip().lower() not in ("", "identity"):
@@ -177,6 +181,7 @@ class _Content(httpx2.AsyncByteStream):
         self._response = response
         self._exchange = exchange
         self._pace = pace
+        self._events = 0
         self._is_stream = _header(response, b"content-type").startswith("text/event-stream")
         self._size = 0
 
@@ -197,9 +202,10 @@ class _Content(httpx2.AsyncByteStream):
                 self._exchange.broke(NoAnswer("a message of it is too large", passes=False))
                 return
             yield chunk
-            if self._is_stream and (events := len(_DATA.findall(chunk)) - 1) > 0:
+            if self._is_stream and (events := len(_DATA.findall(chunk))):
+                self._events += events
                 with suppress(GivenUp):
-                    await self._exchange.within(self._pace.take(events))
+                    await self._exchange.within(self._pace.take(min(events, max(0, self._events - EVENTS_FREE))))
 
     async def aclose(self) -> None:
         with suppress(Exception):

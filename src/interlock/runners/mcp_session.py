@@ -52,6 +52,9 @@ _ANYTHING: TypeAdapter[Any] = TypeAdapter(dict[str, Any])
 """Results are read by our own code: the library has checked by then that they are results of the protocol."""
 
 _CLIENT = Implementation(name="interlock", version="1")
+_CLOSED_WORDS = ("Connection closed", "SSE stream ")
+"""How the library begins what it says of a connection that is lost, under a code that servers answer with too."""
+
 _CLOSED = NoAnswer("the connection broke off")
 _OLDEST = NoAnswer(
     "nothing at its address takes Streamable HTTP (the transport before it, HTTP with SSE, is not spoken here)",
@@ -110,7 +113,8 @@ class Session:
         session = self._ready.result()
         try:
             with entered(exchange):
-                said = Said(await session.send_request(CallToolRequest(params=params), _ANYTHING))
+                request = CallToolRequest(params=params)
+                said = Said(await session.send_request(request, _ANYTHING, progress_callback=exchange.told))
             self.is_used = True
             return said
         except MCPError as fault:
@@ -160,9 +164,7 @@ class Session:
             return exchange.fault
         if fault.code == TOO_LARGE:
             return _LARGE
-        if fault.code in (CONNECTION_CLOSED, NO_ANSWER):
-            return _CLOSED
-        return Refused(fault.code)
+        return _CLOSED if fault.code == NO_ANSWER or _is_closed(fault) else Refused(fault.code)
 
     async def _live(self) -> None:
         """Open it, keep it until it is to end, close it: all in one task, as the library's scopes demand."""
@@ -234,7 +236,7 @@ async def _agree(session: ClientSession, bytes_max: int) -> None:
             return
     except MCPError as fault:
         is_cut = exchange.fault is not None and not exchange.status
-        if is_cut or fault.code == CONNECTION_CLOSED or not _knows_handshake(fault):
+        if is_cut or _is_closed(fault) or not _knows_handshake(fault):
             raise NotStarted(exchange.fault or _why(fault)) from fault
     exchange = McpExchange(bytes_max, is_call=False)
     try:
@@ -254,8 +256,13 @@ def _knows_handshake(fault: MCPError) -> bool:
     return not isinstance(supported, list) or any(isinstance(each, str) and each < "2026" for each in supported)
 
 
+def _is_closed(fault: MCPError) -> bool:
+    """Whether the library says so. Servers answer with its code too, in words of their own."""
+    return fault.code == CONNECTION_CLOSED and fault.message.startswith(_CLOSED_WORDS)
+
+
 def _why(fault: MCPError) -> NoAnswer:
-    if fault.code in (CONNECTION_CLOSED, NO_ANSWER):
+    if fault.code == NO_ANSWER or _is_closed(fault):
         return _CLOSED
     return NoAnswer(f"it answered the first word with the error {fault.code}", passes=False)
 

@@ -18,6 +18,7 @@ from interlock.runners.mcp import McpRunner
 from interlock.runners.mcp_http import HttpWays
 from interlock.runners.mcp_stdio import Processes
 from interlock.runners.mcp_ways import Ways
+from interlock.runners.onlooker import Telling
 from interlock.runtime.bounded import Overdue, bounded
 from tests.execution import invocation_of
 from tests.http_upstream import Names
@@ -28,7 +29,9 @@ FAR = McpServer(url="https://mcp.example.com/mcp")
 
 def runner(resolver: Names | None = None) -> McpRunner:
     network = GuardedNetwork(resolver=resolver, allowed=read_allowed(["127.0.0.1"]))
-    return McpRunner(ways=Ways(http=HttpWays(network), processes=Processes(Redactor())))
+    return McpRunner(
+        ways=Ways(http=HttpWays(network), processes=Processes(Redactor())), telling=Telling(None, Redactor())
+    )
 
 
 async def test_only_what_is_bound_is_called_and_only_by_its_own_code() -> None:

@@ -18,6 +18,7 @@ from interlock.runners.mcp import McpRunner
 from interlock.runners.mcp_http import HttpWays
 from interlock.runners.mcp_stdio import Processes
 from interlock.runners.mcp_ways import Ways
+from interlock.runners.onlooker import Telling
 from tests.execution import invocation_of
 from tests.http_upstream import Behaviour, Exchange, Names, Upstream, upstream
 from tests.mcp_upstream import declared
@@ -43,7 +44,9 @@ async def discovered(exchange: Exchange) -> bool:
 def runner(*addresses: str) -> McpRunner:
     names = Names(addresses) if addresses else None
     network = GuardedNetwork(resolver=names, allowed=read_allowed(["127.0.0.1"]))
-    return McpRunner(ways=Ways(http=HttpWays(network), processes=Processes(Redactor())))
+    return McpRunner(
+        ways=Ways(http=HttpWays(network), processes=Processes(Redactor())), telling=Telling(None, Redactor())
+    )
 
 
 async def once(

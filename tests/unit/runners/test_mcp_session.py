@@ -65,6 +65,13 @@ async def test_an_error_of_the_protocol_comes_by_its_code() -> None:
     assert await called(refuses) == Refused(-31_999)
 
 
+async def test_an_error_with_the_code_that_the_library_has_for_a_lost_connection_is_the_servers() -> None:
+    async def refuses(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        raise MCPError(types.CONNECTION_CLOSED, "busy")
+
+    assert await called(refuses) == Refused(types.CONNECTION_CLOSED)
+
+
 @pytest.mark.requirement("TOOL-6")
 async def test_what_a_server_asks_for_is_declined() -> None:
     declined: list[int] = []
