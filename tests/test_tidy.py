@@ -24,6 +24,10 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("parameters", "src/interlock/doors/cli/imports.py::openapi"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/imports_mcp.py::mcp"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/runs.py::start"): "each is an option of the command line",
+    ("parameters", "src/interlock/doors/cli/tools_moves.py::move"): "each is an option of the command line",
+    ("parameters", "src/interlock/doors/cli/tools_retire.py::replace"): "each is an option of the command line",
+    ("parameters", "src/interlock/doors/cli/tools_retire.py::retire"): "each is an option of the command line",
+    ("parameters", "src/interlock/doors/cli/tools_stop.py::stop"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/tools_test.py::try_out"): "each is an option of the command line",
     ("impure-call", "src/interlock/core/frozen.py"): "it writes constructors as the standard dataclass does",
 }
@@ -59,6 +63,7 @@ ROOMS = layering.Rooms(
             "driving": {"core", "settings", "runtime", "loop", "engines"},
             "adapters": {"core", "ports", "settings", "store", "runners", "finders", "system"},
             "declarations": {"core", "runtime", "models", "settings"},
+            "lifecycle": {"core", "runtime"},
             "upstream": {"core", "declare", "runners"},
             "copies": {"core", "ports", "settings", "runtime", "store", "keys", "system", "assemble", "proving"},
             "proving": {"core"},

@@ -1,8 +1,8 @@
 """Interlock takes the authority to execute back from AI models: a model proposes, the gate decides, and it runs once.
 
-Everything public is here, but for copies of stores (`interlock.copies`), OpenAPI documents
-(`interlock.importers.openapi`) and what tests use (`interlock.testing`). Each name is loaded when it is first used, so
-importing the package costs little.
+Everything public is here, but for copies of stores (`interlock.copies`), moves of versions (`interlock.lifecycle`),
+OpenAPI documents (`interlock.importers.openapi`) and what tests use (`interlock.testing`). Each name is loaded when it
+is first used, so importing the package costs little.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ if TYPE_CHECKING:
     from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Ranked, Ranker, Secrets, Signer
     from interlock.runtime.health import HealthState
     from interlock.runtime.recovery import Recovered
-    from interlock.settings import Drives, FindsBy, Publish, Settings
+    from interlock.settings import Drives, FindsBy, Gates, Publish, Settings
     from interlock.upstream import mcp_listing
 
 _HOMES = {
@@ -215,7 +215,7 @@ _HOMES = {
     "interlock.core.review": ("Review",),
     "interlock.core.review_rules": ("ReviewRules",),
     "interlock.runtime.recovery": ("Recovered",),
-    "interlock.settings": ("Drives", "FindsBy", "Publish", "Settings"),
+    "interlock.settings": ("Drives", "FindsBy", "Gates", "Publish", "Settings"),
     "interlock.upstream": ("mcp_listing",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -277,6 +277,7 @@ __all__ = [
     "FindsBy",
     "FoundTool",
     "Gate",
+    "Gates",
     "GrpcLookUp",
     "GrpcTool",
     "Head",

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from heapq import nlargest
 
 from interlock.core.agents import Routes
 from interlock.core.evidence import STATUS_ONLY, Evidence
-from interlock.core.lifecycle import Lifecycle
+from interlock.core.lifecycle import OPEN, Lifecycle
 from interlock.core.order import Order
 from interlock.core.retirement import Retirement
 from interlock.core.schema import CompiledSchema
+from interlock.core.stops import Stop, stopping
 from interlock.core.tool import SHARED, Parameter, ToolSpec
 
 NAME_CHARS_MAX = 128
 """As much of a name that is no tool as is looked at or repeated."""
+
+STOPPED_MAX = 65_536
+"""How many tools are remembered as they stand for tenants under the stops of the moment."""
 
 COMPARED_MAX = 128
 """How many names one unknown name is compared with."""
@@ -55,6 +59,7 @@ class Catalogue:
     `order` is that of the names of `tools`, `falling` are those of them that fall back on another tool.
     `agents` are those that are published, by tenant and name; `by_version`, where there are any, what they lead to.
     `shadowed` are names of tools of which some agent has another version tried.
+    `stops` stand beside the states of versions; `stopped` are tools as they stand for a tenant under them, once found.
     """
 
     tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
@@ -67,6 +72,8 @@ class Catalogue:
     shadowed: frozenset[str] = frozenset()
     order: Order | None = None
     falling: frozenset[tuple[str, str]] = frozenset()
+    stops: tuple[Stop, ...] = ()
+    stopped: dict[tuple[int, str], Tool] = field(default_factory=dict)
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
@@ -87,7 +94,7 @@ class Catalogue:
 
     def find(self, tenant: str, name: str) -> Tool | None:
         """The tenant's own tool of exactly this name, else the shared one."""
-        return self.tools.get((tenant, name)) or self.tools.get((SHARED, name))
+        return self._standing(self.tools.get((tenant, name)) or self.tools.get((SHARED, name)), tenant)
 
     def late(self, tenant: str, name: str) -> Tool | None:
         """The retired tool of exactly this name, where none of that name is callable here any more."""
@@ -98,7 +105,7 @@ class Catalogue:
         tool = self.versions.get(digest)
         if tool is None or tool.spec.name != name or tool.spec.tenant not in (tenant, SHARED):
             return None
-        return tool
+        return self._standing(tool, tenant)
 
     def routes(self, tenant: str, agent: str) -> Routes | None:
         """The tenant's own agent of this name, else the shared one; None: none is published."""
@@ -106,7 +113,8 @@ class Catalogue:
 
     def numbered(self, tenant: str, name: str, version: str) -> Tool | None:
         """This version of the tenant's own tool, else of the shared one, where it is here."""
-        return self.by_version.get((tenant, name, version)) or self.by_version.get((SHARED, name, version))
+        found = self.by_version.get((tenant, name, version)) or self.by_version.get((SHARED, name, version))
+        return self._standing(found, tenant)
 
     def of(self, tenant: str) -> Iterable[Tool]:
         """Every tool that the tenant might be allowed to use, ordered by name; its own stand before shared ones."""
@@ -124,6 +132,25 @@ class Catalogue:
     @property
     def _order(self) -> Order:
         return Order(self.tools) if self.order is None else self.order
+
+    def _standing(self, tool: Tool | None, tenant: str) -> Tool | None:
+        """The tool as it stands for callers of a tenant: where a stop covers it, it takes no calls at all."""
+        if tool is None or not self.stops:
+            return tool
+        place = id(tool), tenant
+        if place not in self.stopped:
+            if len(self.stopped) >= STOPPED_MAX:
+                self.stopped.clear()
+            self.stopped[place] = _stopped(tool) if stopping(self.stops, tool.spec, tenant=tenant) else tool
+        return self.stopped[place]
+
+
+def _stopped(tool: Tool) -> Tool:
+    """The same tool while a stop stands: what was open is frozen, and what drained does so no more."""
+    if tool.state in OPEN:
+        return replace(tool, state=Lifecycle.FROZEN)
+    going = tool.retirement
+    return tool if going is None else replace(tool, retirement=replace(going, drains_until_us=None))
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:

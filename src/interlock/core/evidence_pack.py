@@ -52,7 +52,7 @@ class Pack:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class MoveEvidence:
     """All that is kept of the moves of one version, oldest first, with its contract (the spec as JSON)."""
 
     name: str

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -11,7 +11,7 @@ from interlock.core.canonical import Json as Value
 from interlock.core.canonical import canonical, decode
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, MoveRefused, SpecInvalid, StoreError, ToolUnknown
-from interlock.core.evidence_pack import Evidence, Pack
+from interlock.core.evidence_pack import MoveEvidence, Pack
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import CLOSED, MOVES, OPEN, Lifecycle
 from interlock.core.move_gates import Case, Grounds, Weighed, excused, refuse_lacking, refuse_wordless, weigh
@@ -116,14 +116,29 @@ class Moving(Registry):
         await self._world.documents.save_documents((changed,), event)
         return found
 
-    async def evidence(self, name: str, *, version: str, by: Principal) -> Evidence:
+    async def evidence(self, name: str, *, version: str, by: Principal) -> MoveEvidence:
         """All that is kept of a version's moves. Raises `ActRefused` unless `by` may read the log, `ToolUnknown`."""
         found = await self._one(name, version, tenant=by.tenant)
         if not by.groups & AUDITORS or by.tenant not in (found.tenant, self._home):
             raise ActRefused(f"Reading the evidence of {name} takes an auditor or operator; {by.id} is none.")
         packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
         contract = Json.of(decode(found.spec))
-        return Evidence(name=name, version=version, digest=found.digest, contract=contract, packs=packs)
+        return MoveEvidence(name=name, version=version, digest=found.digest, contract=contract, packs=packs)
+
+    async def review_days(self, *, tenant: str) -> Mapping[tuple[str, str], str]:
+        """The day on which each version is to be looked at again, as its last move says, by name and version."""
+        _, documents = await self._world.documents.documents(DocumentKind.EVIDENCE)
+        last = [packs_in(each)[-1:] for each in documents if each.tenant in (tenant, SHARED)]
+        found = [pack for packs in last for pack in packs if pack.grounds.review_on]
+        return {(pack.name, pack.version): pack.grounds.review_on for pack in found}
+
+    async def of_digest(self, digest: str, *, tenant: str) -> Registered:
+        """The version that was ever published with this digest, whatever became of it. Raises `ToolUnknown`."""
+        _, versions = await self._world.catalogue.versions()
+        for each in versions:
+            if each.digest == digest and each.tenant in (tenant, SHARED):
+                return each
+        raise ToolUnknown(f"no version has the digest {digest[:64]!r}")
 
     async def readies(
         self, name: str, state: Lifecycle, *, version: str, by: Principal, reason: str | Grounds = "asked only"

@@ -17,7 +17,7 @@ from interlock.core.tool import SHARED
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.changes import Planned, carry_out
-from interlock.runtime.retiring import Retiring
+from interlock.runtime.stopping import Stopping
 
 _Change = Callable[[tuple[Registered, ...], "Rollout | None"], Rollout]
 """The default that comes next, of the versions of a name and the default that is set now."""
@@ -33,7 +33,7 @@ class _Act:
     kind: EventKind
 
 
-class Promotions(Retiring):
+class Promotions(Stopping):
     """What is published, and which version of it is meant where none is named."""
 
     async def default(self, name: str, *, tenant: str = SHARED) -> Rollout | None:

@@ -1,4 +1,4 @@
-"""Reads agents and default versions back from their documents; what cannot be read allows nothing."""
+"""Reads agents, default versions and stops back from their documents; what cannot be read allows nothing."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from interlock.core.agents import AgentTools, agent_from_bytes
 from interlock.core.documents import Document
 from interlock.core.rollouts import Rollout, rollout_from_bytes
+from interlock.core.stops import Stop, StopScope, stop_from_bytes
 
 log = logging.getLogger("interlock.catalogue")
 
@@ -41,6 +42,17 @@ class Saved:
                 self._rollouts.clear()
             found = self._rollouts[document] = _rollout(document)
         return found
+
+
+def stop_in(document: Document) -> Stop:
+    """The stop in a document; one of everything that it can have meant where it holds none."""
+    try:
+        return stop_from_bytes(document.body)
+    except ValueError:
+        log.error("the stop %s cannot be read: it stops everything of %s", document.name, document.tenant)  # noqa: TRY400
+        return Stop(
+            id=document.name, scope=StopScope(tenant=document.tenant), reason="it cannot be read", by="", at_us=0
+        )
 
 
 def _agent(document: Document) -> AgentTools:

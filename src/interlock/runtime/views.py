@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from interlock.core.catalogue import Catalogue
 from interlock.core.documents import Document, DocumentKind, Place
 from interlock.core.policy import PolicySet, PolicySource
+from interlock.core.stops import Stop
 from interlock.core.tool import ToolSpec
 from interlock.core.view import View
 from interlock.ports import CatalogueStore, DocumentStore, Registered
 from interlock.runtime.known import Known, Renewed, Routing
-from interlock.runtime.saved import Saved
+from interlock.runtime.saved import Saved, stop_in
 
 
 class Views:
@@ -43,13 +45,14 @@ class Views:
         It costs what has changed: no look at any other tool, and policies are compiled anew only where they changed.
         """
         epoch, routing = await self._learn(), await self._routing()
-        sources = await self.sources()
+        sources, stops = await self.sources(), await self._stops()
         if epoch < self.current.epoch:  # another refresh has read something newer meanwhile
             return self.current
         renewed = self._known.renewed(self.current.catalogue, routing)
         policies = self._compiled(sources, renewed)
         self._known.settled(routing)
-        self.current = View(renewed.catalogue, policies, epoch, self._environment, self._known.cached)
+        catalogue = replace(renewed.catalogue, stops=stops)
+        self.current = View(catalogue, policies, epoch, self._environment, self._known.cached)
         return self.current
 
     async def versions(self) -> tuple[int, tuple[Registered, ...]]:
@@ -99,6 +102,11 @@ class Views:
         epoch, versions = await self._store.changes(self._known.epoch)
         self._known.learn(epoch, versions)
         return epoch
+
+    async def _stops(self) -> tuple[Stop, ...]:
+        """The stops that stand. One that cannot be read stops everything that it can have meant."""
+        _, documents = await self._documents.documents(DocumentKind.STOP)
+        return tuple(map(stop_in, documents))
 
     async def _routing(self, saving: tuple[Document, ...] = ()) -> Routing:
         """What is saved of agents and default versions, as if `saving` were too."""

@@ -1,4 +1,4 @@
-"""Evidence reads back as it was written, is in order, and shows every change of its file."""
+"""MoveEvidence reads back as it was written, is in order, and shows every change of its file."""
 
 import json
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core.canonical import decode
-from interlock.core.evidence_pack import Evidence, Pack, in_order, is_whole, pack_from_json
+from interlock.core.evidence_pack import MoveEvidence, Pack, in_order, is_whole, pack_from_json
 from interlock.core.lifecycle import Lifecycle, Need
 from interlock.core.move_gates import Grounds, Standing, Weighed
 from interlock.core.tool import Document, spec_to_json
@@ -29,7 +29,7 @@ PACK = Pack(
     gate=(Weighed(Need.ERRORS, Standing.WAIVED, "none", "olga"), Weighed(Need.REASON, Standing.MET, "")),
     impact=Document.of({"agents": {"count": 2, "named": ["x"]}, "runs": "not looked at"}),
 )
-EVIDENCE = Evidence(name="save", version="1", digest="d", contract=Document.of({"name": "save"}), packs=(PACK,))
+EVIDENCE = MoveEvidence(name="save", version="1", digest="d", contract=Document.of({"name": "save"}), packs=(PACK,))
 
 
 def test_a_pack_is_read_again_as_it_was() -> None:

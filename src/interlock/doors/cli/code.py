@@ -39,6 +39,14 @@ def load_tools(project: Project) -> tuple[Declaration, ...]:
     return tuple(found.values())
 
 
+def load_file(path: Path, project: Project) -> tuple[Declaration, ...]:
+    """The tools that one file declares, as if the project named it. Raises as `load_tools` does."""
+    root = str(project.root)
+    if root not in sys.path:
+        sys.path.insert(0, root)
+    return _declared_in(str(path.absolute()), project.root)
+
+
 def load_models(project: Project) -> tuple[Model, ...]:
     """Every model that can be had; of the others it is told why not, since a run may not need them."""
     from dataclasses import replace

@@ -16,7 +16,7 @@ from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.doors.cli.faults import ProjectMissing
 from interlock.loop.agent import Agent
 from interlock.loop.model import Price
-from interlock.settings import TOOLS_MAX, FindsBy, Settings
+from interlock.settings import TOOLS_MAX, FindsBy, Gates, Settings
 
 FILE: Final = "interlock.toml"
 MEMORY: Final = ":memory:"
@@ -37,6 +37,7 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "environment": str,
         "egress_allow": list,
         "keep_days": int,
+        "lifecycle": str,
         "hand_off_owner": str,
         "finding_owner": str,
         "tools_max": int,
@@ -81,7 +82,8 @@ class Project:
 
     `keep_days` is how long what is kept whole stays, as far as `interlock audit purge` is not told otherwise; 0 where
     nothing is said. `openapi` names snapshots of imported documents, `mcp` of servers and `python` of packages;
-    `examples` is the folder of examples of tools, `review` are the thresholds of a review of tools.
+    `examples` is the folder of examples of tools, `review` are the thresholds of a review of tools; `lifecycle` says
+    whether moves of versions are held to their gates.
     """
 
     root: Path
@@ -105,6 +107,7 @@ class Project:
     mcp: tuple[str, ...] = ()
     review: ReviewRules = DEFAULTS
     python: tuple[str, ...] = ()
+    lifecycle: Gates = Gates.OPEN
 
     @property
     def settings(self) -> Settings:
@@ -118,6 +121,7 @@ class Project:
             finding_owner=self.finding_owner,
             tools_max=self.tools_max,
             finds_by=self.finds_by,
+            lifecycle=self.lifecycle,
         )
 
     @property
@@ -185,6 +189,7 @@ def parse_project(text: str, *, root: Path) -> Project:
         mcp=_texts(main, "mcp"),
         review=ReviewRules(**cast(Mapping[str, int], tables["review"])),
         python=_texts(main, "python"),
+        lifecycle=Settings(lifecycle=cast(Gates, _text(main, "lifecycle", Gates.OPEN))).lifecycle,
         agents=_once([_agent(each) for each in _many(said, "agents")], where="[[agents]]"),
     )
 

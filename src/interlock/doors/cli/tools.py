@@ -1,4 +1,4 @@
-"""`interlock tools`: what may be called, what each tool promises, and the switches that close and open one."""
+"""`interlock tools`: what may be called, what each tool promises, and where its versions stand."""
 
 from __future__ import annotations
 
@@ -9,23 +9,25 @@ import typer
 from interlock.doors.cli import (
     tools_check,
     tools_examples,
+    tools_moves,
     tools_probe,
     tools_promote,
+    tools_register,
+    tools_retire,
     tools_review,
     tools_search,
+    tools_stop,
     tools_test,
 )
 from interlock.doors.cli.answer import Answer
-from interlock.doors.cli.faults import problem, refusal
-from interlock.doors.cli.shown import fields, pretty, rows, visible
+from interlock.doors.cli.shown import fields, pretty, rows
+from interlock.doors.cli.tools_standing import lines_of, overdue, standing
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
     from interlock.core.canonical import Json
-    from interlock.core.lifecycle import Lifecycle
     from interlock.core.tool import ToolSpec
     from interlock.doors.cli.session import Session
-    from interlock.ports import Registered
 
 app = typer.Typer(help="What may be called, and what closes it.", no_args_is_help=True)
 app.add_typer(tools_check.app)
@@ -35,11 +37,12 @@ app.add_typer(tools_search.app)
 app.add_typer(tools_test.app)
 app.add_typer(tools_examples.app)
 app.add_typer(tools_probe.app)
+app.add_typer(tools_register.app)
+app.add_typer(tools_moves.app)
+app.add_typer(tools_stop.app)
+app.add_typer(tools_retire.app)
 
 Name = Annotated[str, typer.Argument(help="The tool.")]
-Reason = Annotated[str, typer.Option("--reason", help="Why; it goes on record.")]
-Version = Annotated[str | None, typer.Option("--version", help="Which version; default: all of them.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 
 @verb(app, "list")
@@ -53,6 +56,7 @@ async def list_tools(
         seen = {tool.spec.name for tool in session.gate.catalogue.visible(session.caller())}
         names = seen | (_declared(session) - {spec.name for spec in session.gate.changed} if all_ else set())
         tools = [session.gate.catalogue.get(name, tenant=session.by.tenant) for name in sorted(names)]
+        late = await overdue(session)
     document: list[Json] = [
         {**_brief(tool.spec), "state": tool.state.value, "visible": tool.spec.name in seen} for tool in tools
     ]
@@ -70,7 +74,7 @@ async def list_tools(
         for tool in tools
     ]
     empty = "No policy lets this person call any tool. `interlock tools list --all` shows every tool of the project."
-    return Answer({"tools": document}, rows(header, values, empty=empty))
+    return Answer({"tools": document, "attention": [*late]}, "\n".join([rows(header, values, empty=empty), *late]))
 
 
 @verb(app, "show")
@@ -83,12 +87,13 @@ async def show(name: Name) -> Answer:
         refuse_changed(name, session)
         tool = session.gate.catalogue.get(name, tenant=session.by.tenant)
         versions = await session.gate.catalogue.list_versions(name, tenant=session.by.tenant)
+        stands = await standing(session, tool, versions)
     spec = tool.spec
     document: dict[str, Json] = {
         "spec": spec_to_json(spec),
         "digest": tool.digest,
         "state": tool.state.value,
-        "versions": [_version(each) for each in versions],
+        "versions": [*stands],
     }
     text = fields(
         [
@@ -104,7 +109,7 @@ async def show(name: Name) -> Answer:
             ("Timeout", f"{spec.timeout_ms} ms"),
             ("Errors", [each.code for each in spec.errors]),
             ("Digest", tool.digest),
-            ("Versions", [f"{each.version} {each.state.value}" for each in versions]),
+            ("Versions", lines_of(stands)),
         ]
     )
     return Answer(document, f"{text}\nArguments:\n{pretty(spec.input_schema.value)}")
@@ -125,47 +130,6 @@ async def diff(
     return Answer(document_of(found), text_of(found))
 
 
-@verb(app, "freeze")
-async def freeze(name: Name, *, reason: Reason = "", version: Version = None) -> Answer:
-    """Take no more calls, at once, in every process, until it is released."""
-    from interlock.core.lifecycle import Lifecycle
-
-    return await _move(name, Lifecycle.FROZEN, reason=reason, version=version)
-
-
-@verb(app, "release")
-async def release(name: Name, *, reason: Reason = "", version: Version = None) -> Answer:
-    """Take calls again."""
-    from interlock.core.lifecycle import Lifecycle
-
-    return await _move(name, Lifecycle.AVAILABLE, reason=reason, version=version)
-
-
-@verb(app, "retire")
-async def retire(name: Name, *, reason: Reason = "", version: Version = None, yes: Yes = False) -> Answer:
-    """Take no more calls, for good."""
-    from interlock.core.lifecycle import Lifecycle
-
-    which = "every version" if version is None else f"version {visible(version)}"
-    question = "" if yes else f"Retire {which} of {visible(name)} for good?"
-    return await _move(name, Lifecycle.RETIRED, reason=reason, version=version, question=question)
-
-
-async def _move(name: str, state: Lifecycle, *, reason: str, version: str | None, question: str = "") -> Answer:
-    from interlock.doors.cli.session import confirmed, not_operator, switching
-
-    async with switching() as session:
-        deny = not_operator(session.by, f"To make a tool {state.value}")
-        if deny is not None:
-            return refusal(deny)
-        if not confirmed(question, yes=not question):
-            step = f"`interlock tools retire {visible(name)} --yes` does it without asking."
-            return problem("NOT_CONFIRMED", "Nothing was changed.", next_step=step)
-        moved = await session.gate.catalogue.move(name, state, version=version, by=session.by, reason=reason)
-    lines = [f"{visible(each.name)} version {visible(each.version)} is {each.state.value}." for each in moved]
-    return Answer({"versions": [_version(each) for each in moved]}, "\n".join(lines))
-
-
 def _declared(session: Session) -> set[str]:
     from interlock.doors.cli.code import load_tools
 
@@ -181,14 +145,4 @@ def _brief(spec: ToolSpec) -> dict[str, Json]:
         "risk": spec.risk.name.lower(),
         "owner": spec.owner,
         "description": spec.description,
-    }
-
-
-def _version(found: Registered) -> dict[str, Json]:
-    return {
-        "name": found.name,
-        "version": found.version,
-        "source": found.source,
-        "digest": found.digest,
-        "state": found.state.value,
     }

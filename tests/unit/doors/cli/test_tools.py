@@ -66,7 +66,7 @@ def edited(cli: Cli, project: Path, waiting: str) -> Path:
         ("policy", "check"),
         ("tools", "list"),
         ("tools", "show", "save_note"),
-        ("tools", "freeze", "read_note"),
+        ("tools", "freeze", "read_note", "--reason", "why"),
     ],
 )
 def test_a_changed_tool_stands_only_in_its_own_way(cli: Cli, edited: Path, verb: tuple[str, ...]) -> None:
@@ -91,7 +91,7 @@ def test_a_changed_tool_is_named_and_cannot_be_called_until_it_has_a_new_version
 
 def test_a_tool_is_closed_also_where_the_code_cannot_be_loaded(cli: Cli, edited: Path) -> None:
     edited.write_text("def (")
-    assert cli("tools", "freeze", "read_note").code == 0
+    assert cli("tools", "freeze", "read_note", "--reason", "why").code == 0
 
 
 @pytest.mark.requirement("TOOL-5")
@@ -134,20 +134,23 @@ def test_a_frozen_tool_takes_no_calls_until_it_is_released(cli: Cli, project: Pa
     ran = cli(*READ)
     assert (ran.code, ran.document["error"]["code"]) == (3, "TOOL_FROZEN")
     assert "tools release read_note" in ran.document["error"]["next"]
-    assert cli("tools", "release", "read_note").code == 0
+    assert cli("tools", "release", "read_note", "--reason", "why").code == 0
     assert cli(*READ).code == 0
     moved = cli("audit", "query", "--kind", "tool.moved", "--json").document["records"][0]["record"]
     assert (moved["reason"], moved["actor"]) == ("trouble", os_user())
 
 
 def test_a_retired_tool_stays_retired(cli: Cli, project: Path) -> None:
-    assert cli("tools", "retire", "read_note", "--yes", "--json").document["versions"][0]["state"] == "retired"
-    assert cli("tools", "release", "read_note").code == 1
+    assert (
+        cli("tools", "retire", "read_note", "--reason", "why", "--yes", "--json").document["versions"][0]["state"]
+        == "retired"
+    )
+    assert cli("tools", "release", "read_note", "--reason", "why").code == 1
     assert cli(*READ).document["error"]["code"] == "TOOL_RETIRED"
 
 
 @pytest.mark.parametrize("verb", ["freeze", "release", "retire"])
 def test_only_operators_turn_the_switches(cli: Cli, project: Path, verb: str) -> None:
-    ran = cli("tools", verb, "read_note", "--as", "second", "--json")
+    ran = cli("tools", verb, "read_note", "--reason", "why", "--as", "second", "--json")
     assert (ran.code, ran.document["error"]["code"]) == (3, "PERMISSION_DENIED")
     assert cli(*READ).code == 0

@@ -1,0 +1,65 @@
+"""Where versions stand, as listings show it: state, default, notice, stops, and the day of their next review."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from interlock.doors.cli.shown import visible
+from interlock.doors.cli.tools_moves import told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from interlock.core.canonical import Json
+    from interlock.core.catalogue import Tool
+    from interlock.doors.cli.session import Session
+    from interlock.ports import Registered
+
+
+async def standing(session: Session, tool: Tool, versions: Iterable[Registered]) -> list[dict[str, Json]]:
+    """Each version for programs, with all that is known of where it stands."""
+    days = await session.gate.catalogue.review_days(tenant=session.by.tenant)
+    return [_standing(each, tool, days) for each in versions]
+
+
+def lines_of(found: Iterable[Mapping[str, Json]]) -> list[str]:
+    """The same for people, one version a line."""
+    lines = []
+    for each in found:
+        words = [f"{each['version']} {each['state']}"]
+        words += ["is what the name means"] if each["default"] else []
+        words += [str(each["notice"])] if each.get("notice") else []
+        words += [f"to be reviewed on {each['review_on']}"] if each.get("review_on") else []
+        lines.append(", ".join(words))
+    return lines
+
+
+async def overdue(session: Session) -> list[str]:
+    """A sentence for each version whose day of review is past, and for each stop that stands."""
+    today = datetime.now(UTC).date().isoformat()
+    acts, by = session.gate.catalogue, session.by
+    days = await acts.review_days(tenant=by.tenant)
+    late = [(name, version, day) for (name, version), day in sorted(days.items()) if day <= today]
+    lines = [f"{visible(name)} {visible(version)} was to be reviewed on {day}." for name, version, day in late]
+    return lines + [
+        f"Stopped: {visible(each.scope.words)} ({visible(each.reason)})." for each in await acts.stops(by=by)
+    ]
+
+
+def _standing(found: Registered, tool: Tool, days: Mapping[tuple[str, str], str]) -> dict[str, Json]:
+    from interlock.core.canonical import decode
+    from interlock.core.retirement import day, read
+
+    going = read(found.retirement)
+    is_default = found.digest == tool.digest
+    shown: dict[str, Json] = {**told(found), "default": is_default}
+    if is_default and tool.state is not found.state:
+        shown["stopped"] = True
+    if going is not None:
+        verb = "retired" if going.retired_us is not None else "to be retired"
+        shown["notice"] = f"{verb} on {day(going.retired_us or going.retires_us)}"
+        shown["retirement"] = decode(found.retirement.encode())
+    if (found.name, found.version) in days:
+        shown["review_on"] = days[found.name, found.version]
+    return shown

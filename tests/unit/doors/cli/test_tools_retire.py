@@ -1,0 +1,75 @@
+"""Retirement at the command line: what rests on it, notice, the owner's word, and what comes after."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit.doors.cli.conftest import Cli
+
+pytestmark = pytest.mark.requirement("REG-7")
+
+WHY = ("--reason", "why")
+CALL = ("call", "read_note", '{"title": "hello"}', "--json")
+NEWER = """
+
+@tool(effect="read", owner="notes")
+async def look_up(name: str, folder: str) -> str:
+    "Find a note."
+    return name
+"""
+MAPPED = ("--replacement", "look_up", "--rename", "title=name", "--add", 'folder="inbox"')
+
+
+@pytest.fixture
+def both(cli: Cli, project: Path) -> Path:
+    """A project with one more tool, which may take the place of another."""
+    tools = project / "tools.py"
+    tools.write_text(tools.read_text() + NEWER)
+    assert cli("tools", "list").code == 0
+    return project
+
+
+def test_it_is_announced_confirmed_retired_and_late_calls_are_told_what_to_call(cli: Cli, both: Path) -> None:
+    announced = cli("tools", "retire", "read_note", *WHY, "--on", "2999-01-01", *MAPPED, "--json")
+    assert announced.document["versions"][0]["retirement"]["replacement"]["renames"] == {"title": "name"}
+    assert "to be retired on 2999-01-01" in cli("tools", "show", "read_note").out
+    assert cli(*CALL).document["hint"] == "read_note is to be retired on 2999-01-01."
+    assert cli("tools", "confirm", "read_note", "--version", "1", *WHY).code == 0
+    assert cli("tools", "retire", "read_note", *WHY, "--yes").code == 0
+    late = cli(*CALL).document["error"]
+    assert (late["code"], late["details"]["replacement"], late["details"]["added"]) == (
+        "TOOL_RETIRED",
+        "look_up",
+        {"folder": "inbox"},
+    )
+    assert "retired on" in cli("tools", "show", "read_note").out
+
+
+def test_an_announcement_is_taken_back(cli: Cli, both: Path) -> None:
+    cli("tools", "retire", "read_note", *WHY, "--on", "2999-01-01")
+    assert cli("tools", "keep", "read_note", *WHY, "--json").document["versions"][0]["retirement"] is None
+    assert cli("tools", "keep", "read_note", *WHY).code == 1
+
+
+def test_what_takes_the_place_is_said_later_too(cli: Cli, both: Path) -> None:
+    cli("tools", "retire", "read_note", *WHY, "--yes")
+    given = ("--rename", "title=name", "--add", 'folder="inbox"')
+    assert cli("tools", "replace", "read_note", "look_up", *WHY, *given).code == 0
+    assert cli(*CALL).document["error"]["details"]["replacement"] == "look_up"
+
+
+@pytest.mark.parametrize("wrong", [("--rename", "title"), ("--add", "folder=inbox"), ("--rename", "=x"), ()])
+def test_a_replacement_that_does_not_map_is_refused(cli: Cli, both: Path, wrong: tuple[str, ...]) -> None:
+    ran = cli("tools", "retire", "read_note", *WHY, "--on", "2999-01-01", "--replacement", "look_up", *wrong, "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "MOVE_REFUSED")
+
+
+def test_what_rests_on_a_tool_is_listed_and_nobody_who_sits_nowhere_retires_it_unasked(cli: Cli, both: Path) -> None:
+    listed = cli("tools", "references", "read_note", "--json").document["versions"][0]
+    assert listed["references"]["runs"] == {"count": 0, "named": []}
+    assert cli("tools", "references", "read_note").code == 0
+    ran = cli("tools", "retire", "read_note", *WHY, "--json")
+    assert (ran.code, ran.document["error"]["code"]) == (1, "NOT_CONFIRMED")
+    for verb in (("retire", "read_note", "--yes"), ("replace", "read_note", "look_up"), ("keep", "read_note")):
+        ran = cli("tools", *verb, *WHY, "--as", "second", "--json")
+        assert ran.document["error"]["code"] in ("PERMISSION_DENIED", "ACT_REFUSED")
