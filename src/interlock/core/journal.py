@@ -114,7 +114,7 @@ class Event:
         if len(ids) == len(commitments) == 1 and len(nonce) >= 2 * NONCE_BYTES_MIN:  # as most have
             (name, keyed), (payload, commitment) = *ids, *commitments
             told = f"{chain}{payload}{commitment}{name}{keyed}{nonce}{self.tenant_mark}"
-            if told.isascii() and told.encode().isalnum():  # nothing to escape; of bytes it is seen six times as fast
+            if told.isascii() and told.encode().isalnum():  # nothing to escape; of bytes it is seen sooner
                 return (
                     f'{{"chain":"{chain}","commitments":{{"{payload}":"{commitment}"}},"ids":{{"{name}":"{keyed}"}},'
                     f'"kind":"{self.kind}","nonce":"{nonce}","sequence":{sequence},"tenant":"{self.tenant_mark}",'
