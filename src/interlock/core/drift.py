@@ -19,8 +19,9 @@ class Grade(IntEnum):
 
     TEXT: words only, which a model reads all the same. WIDENED: it takes or promises more, such as a member that it did
     not name, and no call that keeps to what was named breaks.
-    NEW: it was not there. NARROWED: calls or results that were in order are not, or may not be. WEAKENED: it says to
-    do less harm than it said, or asks for less leave. COLLAPSED: what it named is gone, and it takes whatever comes.
+    NEW: it was not there. NARROWED: calls or results that were in order are not, or may not be. WEAKENED: what it says
+    of the harm that it does is another thing, or it asks for less leave. COLLAPSED: what it named, or all that it said
+    of that, is gone, and it takes whatever comes.
     GONE: it is not there any more.
     """
 
@@ -41,6 +42,11 @@ class Drift:
     name: str
     grade: Grade
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def grades(self) -> frozenset[Grade]:
+        """All that it has earned: behind the gravest others may stand that nobody lets pass."""
+        return frozenset({self.grade, *map(_grade, self.findings)})
 
 
 _WORDS: Final = frozenset({"text", "handler"})

@@ -1,7 +1,8 @@
 """How a tool of an MCP server has drifted from what was reviewed: the grades of `drift`, for what a server lists.
 
-Hints are the server's word and no verdict, yet a person has read them: one that says less harm than it did is graded
-`weakened`, whatever the tool's effect is by the operator's own word.
+Hints are the server's word and no verdict, yet a person has read them. One that says less harm than it did, or takes
+back that there is little, is graded `weakened`, whatever the tool's effect is by the operator's own word: what it may
+do was judged by another hint.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from interlock.core.canonical import Json
+from interlock.core.canonical import Json, canonical
 from interlock.core.compatibility import Finding, Verdict, compare
 from interlock.core.drift import Drift, Grade, graded
 from interlock.core.effect import Effect
@@ -28,6 +29,8 @@ HINTS: Final[Mapping[str, tuple[bool, bool]]] = {
 PASSABLE: Final = (Grade.TEXT, Grade.WIDENED, Grade.NARROWED, Grade.WEAKENED, Grade.COLLAPSED)
 """Grades that an operator may let pass. What is new was never reviewed, and what is gone cannot be called."""
 
+_WORDS: Final = frozenset({"title", "description", "$comment", "examples", "deprecated"})
+_NAMED: Final = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"})
 _HANDLER: Final = Entrypoint("mcp", "", "0" * 64)
 
 
@@ -48,8 +51,10 @@ def drifted(reviewed: Listed | None, today: Listed | Unlisted | None) -> Drift:
 
 
 def passes(drift: Drift, allowed: frozenset[str] | tuple[str, ...]) -> bool:
-    """Whether a tool that drifted so may be called without another review."""
-    return drift.grade is Grade.SAME or (drift.grade in PASSABLE and drift.grade.name.lower() in allowed)
+    """Whether a tool that drifted so may be called without another review: every grade that it has earned passes."""
+    if drift.grade is Grade.SAME:
+        return True
+    return all(each in PASSABLE and each.name.lower() in allowed for each in drift.grades - {Grade.SAME})
 
 
 def _spec(listed: Listed) -> ToolSpec:
@@ -74,7 +79,13 @@ def _text(members: Mapping[str, Json], name: str) -> str:
 
 def _others(before: Mapping[str, Json], now: Mapping[str, Json]) -> Iterator[Finding]:
     """What no contract has: names of arguments that may hold anything, hints, and how it is executed."""
-    yield from _arguments(_object(before, "inputSchema"), _object(now, "inputSchema"))
+    was, is_now = _object(before, "inputSchema"), _object(now, "inputSchema")
+    yield from _arguments(was, is_now)
+    if _says_something(was) and not _says_something(is_now):
+        yield _finding("input", "collapsed", "It says nothing any more of any argument that it names.")
+    for member in ("inputSchema", "outputSchema"):
+        if _says_otherwise(before.get(member), now.get(member)):
+            yield _finding(member, "text", "Words in it are others.", verdict=Verdict.COMPATIBLE)
     yield from _hints(_object(before, "annotations"), _object(now, "annotations"))
     if before.get("execution") != now.get("execution"):
         yield _finding("execution", "changed", "It says otherwise how it is to be called.")
@@ -90,6 +101,30 @@ def _arguments(before: dict[str, Json], now: dict[str, Json]) -> Iterator[Findin
         yield Finding("input", path, "named", Verdict.COMPATIBLE, "It names an argument that it did not name.")
     for path in sorted(was - is_now):
         yield Finding("input", path, "unnamed", Verdict.COMPATIBLE, "It no longer names an argument that it named.")
+
+
+def _says_something(schema: Mapping[str, Json]) -> bool:
+    """Whether anything is asked of any argument that it names; of what it names none, nothing is known here."""
+    named = _object(schema, "properties")
+    return not named or any(isinstance(each, dict) and each.keys() - _WORDS for each in named.values())
+
+
+def _says_otherwise(before: Json, now: Json) -> bool:
+    """Whether words stand otherwise in a place that both have: what is new brings words of its own."""
+    was, is_now = dict(_places(before, "", is_schema=True)), dict(_places(now, "", is_schema=True))
+    return any(was[place] != is_now[place] for place in was.keys() & is_now.keys())
+
+
+def _places(value: Json, path: str, *, is_schema: bool) -> Iterator[tuple[str, bytes]]:
+    """Every place of a schema, with the words that stand there."""
+    for at, each in enumerate(value) if isinstance(value, list) else ():
+        yield from _places(each, f"{path}/{at}", is_schema=is_schema)
+    if not isinstance(value, dict):
+        return
+    words = value.keys() & _WORDS if is_schema else frozenset()
+    yield path, canonical({name: value[name] for name in words})
+    for name in value.keys() - words:
+        yield from _places(value[name], f"{path}/{name}", is_schema=not (is_schema and name in _NAMED))
 
 
 def _named(schema: Json, path: str) -> Iterator[str]:
@@ -111,7 +146,7 @@ def _hints(before: Mapping[str, Json], now: Mapping[str, Json]) -> Iterator[Find
         if was != is_now:
             less = is_now == harmless
             words = f"It was said to be {name} {_word(was)}, and is said to be {_word(is_now)}."
-            yield _finding(f"annotations/{name}", "hint-weakened" if less else "hint-raised", words)
+            yield _finding(f"annotations/{name}", "hint-weakened" if less else "promise-weakened", words)
         elif before.get(name) != now.get(name):
             yield _finding(f"annotations/{name}", "text", f"{name} is written otherwise.", verdict=Verdict.COMPATIBLE)
     for name in sorted((before.keys() | now.keys()) - HINTS.keys()):

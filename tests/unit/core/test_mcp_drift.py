@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from interlock.core.drift import Grade
-from interlock.core.mcp_drift import drifted, passes
+from interlock.core.mcp_drift import PASSABLE, drifted, passes
 from interlock.core.mcp_listed import Listed, Unlisted, read_listed
 from tests.mcp_snapshots import SCHEMA, entry
 
@@ -14,6 +14,7 @@ pytestmark = pytest.mark.requirement("REG-9")
 WIDER = {**SCHEMA, "properties": {**SCHEMA["properties"], "bcc": {"type": "string"}}}
 ANY: Any = {"type": "object", "properties": {"to": {}}}
 ANY_MORE: Any = {"type": "object", "properties": {"to": {}, "bcc": {}}}
+ANY_WORDED: Any = {"type": "object", "properties": {"to": {"description": "Anybody at all."}}}
 NARROWER = {**WIDER, "required": ["to", "bcc"]}
 
 
@@ -46,7 +47,10 @@ def grade(before: dict[str, Any], now: dict[str, Any]) -> Grade:
         ({}, {"annotations": {"destructiveHint": False}}, Grade.WEAKENED),
         ({}, {"annotations": {"idempotentHint": True}}, Grade.WEAKENED),
         ({}, {"annotations": {"openWorldHint": False}}, Grade.WEAKENED),
-        ({"annotations": {"readOnlyHint": True}}, {}, Grade.NARROWED),
+        ({"annotations": {"readOnlyHint": True}}, {}, Grade.WEAKENED),
+        ({"annotations": {"destructiveHint": False}}, {"annotations": {"destructiveHint": True}}, Grade.WEAKENED),
+        ({}, {"inputSchema": ANY}, Grade.COLLAPSED),
+        ({"inputSchema": ANY}, {"inputSchema": ANY_WORDED}, Grade.TEXT),
         ({}, {"execution": {"taskSupport": "required"}}, Grade.NARROWED),
         ({}, {"inputSchema": {"$ref": "file:///etc/passwd"}}, Grade.GONE),
     ],
@@ -78,3 +82,30 @@ def test_only_what_the_operator_lets_pass_does_and_never_what_is_new_or_gone() -
     everything = tuple(each.name.lower() for each in Grade)
     assert not passes(drifted(listed(), None), everything)
     assert not passes(drifted(None, listed()), everything)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "needs"),
+    [
+        ({}, {"title": "T", "inputSchema": WIDER}, {"text", "widened"}),
+        ({}, {"inputSchema": {**WIDER, "description": "Send them home."}}, {"text", "widened"}),
+        ({"outputSchema": {}}, {"outputSchema": {"description": "Odd."}, "inputSchema": WIDER}, {"text", "widened"}),
+        ({}, {"title": "T", "inputSchema": {"type": "object"}}, {"text", "collapsed"}),
+        (
+            {"annotations": {"destructiveHint": True}},
+            {"annotations": {"destructiveHint": False}, "inputSchema": {"type": "object"}},
+            {"weakened", "collapsed"},
+        ),
+    ],
+)
+def test_one_grade_that_passes_lets_no_other_pass_with_it(before: Any, now: Any, needs: set[str]) -> None:
+    found = drifted(listed(**before), listed(**now))
+    passable = {each.name.lower() for each in PASSABLE}
+    assert passes(found, frozenset(passable))
+    for each in needs:
+        assert not passes(found, frozenset(passable - {each}))
+
+
+def test_an_argument_that_came_with_its_own_words_takes_no_more_leave_than_its_grade() -> None:
+    described = {**WIDER, "properties": {**WIDER["properties"], "bcc": {"type": "string", "description": "Who else."}}}
+    assert passes(drifted(listed(), listed(inputSchema=described)), ("widened",))
