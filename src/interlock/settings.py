@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, cast
@@ -65,6 +65,16 @@ class ProbeActs(StrEnum):
 
 TOOLS_MAX: Final = 40
 """How many tools a run offers at once, where nothing else is said."""
+
+
+CHOSEN: Final[Mapping[str, type[StrEnum]]] = {
+    "publish": Publish,
+    "lifecycle": Gates,
+    "drives": Drives,
+    "finds_by": FindsBy,
+    "probe_acts": ProbeActs,
+}
+"""Settings that are one of a few; a text that names one is taken for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,21 +146,10 @@ class Settings:
         object.__setattr__(self, "secrets", _texts(self.secrets))
         object.__setattr__(self, "egress_allow", _texts(self.egress_allow, name="egress_allow"))
         read_allowed(self.egress_allow)
-        if self.publish not in frozenset(Publish):
-            raise SettingsInvalid(f"settings: publish must be {', '.join(Publish)}, not {self.publish!r}")
-        object.__setattr__(self, "publish", Publish(self.publish))
-        if self.lifecycle not in frozenset(Gates):
-            raise SettingsInvalid(f"settings: lifecycle must be {', '.join(Gates)}, not {self.lifecycle!r}")
-        object.__setattr__(self, "lifecycle", Gates(self.lifecycle))
-        if self.drives not in frozenset(Drives):
-            raise SettingsInvalid(f"settings: drives must be {', '.join(Drives)}, not {self.drives!r}")
-        object.__setattr__(self, "drives", Drives.NONE if self.publish is Publish.NOTHING else Drives(self.drives))
-        if self.finds_by not in frozenset(FindsBy):
-            raise SettingsInvalid(f"settings: finds_by must be {', '.join(FindsBy)}, not {self.finds_by!r}")
-        object.__setattr__(self, "finds_by", FindsBy(self.finds_by))
-        if self.probe_acts not in frozenset(ProbeActs):
-            raise SettingsInvalid(f"settings: probe_acts must be {', '.join(ProbeActs)}, not {self.probe_acts!r}")
-        object.__setattr__(self, "probe_acts", ProbeActs(self.probe_acts))
+        for name, kind in CHOSEN.items():
+            object.__setattr__(self, name, _chosen(name, getattr(self, name), kind=kind))
+        if self.publish is Publish.NOTHING:
+            object.__setattr__(self, "drives", Drives.NONE)
         people = cast(object, self.closing_people)
         if type(people) is not int or people not in (1, 2):
             raise SettingsInvalid(f"settings: closing_people must be 1 or 2, not {self.closing_people!r}")
@@ -163,6 +162,12 @@ class Settings:
             _refuse_unless(name, getattr(self, name), kind=str, wanted="a text that is not empty")
         for name in ("deadline_ms", "facts_timeout_ms", "waiting_max", "threads_max", "cache_bytes_max", "tools_max"):
             _refuse_unless(name, getattr(self, name), kind=int, wanted="a whole number from 1")
+
+
+def _chosen(name: str, value: str, *, kind: type[StrEnum]) -> StrEnum:
+    if value not in frozenset(kind):
+        raise SettingsInvalid(f"settings: {name} must be {', '.join(kind)}, not {value!r}")
+    return kind(value)
 
 
 def _refuse_unless(name: str, value: object, *, kind: type[str] | type[int], wanted: str) -> None:

@@ -17,6 +17,7 @@ from interlock.core.decision import Deny
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, SpecInvalid, StoreError, ToolUnknown
 from interlock.core.example import Reviewed, ToolExample, domain_of, plain
+from interlock.core.example_names import can_be_kept, case_name, example_name, is_case, tool_of
 from interlock.core.example_stale import surface_digest
 from interlock.core.journal import EventKind
 from interlock.core.readiness import Readiness, readiness_from_json, readiness_to_bytes
@@ -29,9 +30,6 @@ from interlock.runtime.example_from import CallReader
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
-
-BETWEEN = "\x1f"
-"""Between the parts of a document's name; no example's name holds it."""
 
 CHOICES_MAX = 20_000
 """How many choices of one chooser are kept, the newest."""
@@ -65,8 +63,8 @@ class LibraryDesk:
         only_operators(by, "Publishing examples", tenants={self._home}, home=self._home)
         kept = {document.name: document for document in await self._documents(DocumentKind.EXAMPLE)}
         bodies = {_name(each): canonical(plain(each)) for each in wanted}
-        bodies |= {_case_name(each): canonical(plain(each)) for each in words}
-        gone = [name for name in kept if name not in bodies and name.partition(BETWEEN)[0] in names]
+        bodies |= {case_name(each.tool, each.id): canonical(plain(each)) for each in words}
+        gone = [name for name in kept if name not in bodies and tool_of(name) in names]
         changed = [
             kept[name].changed(body) if name in kept else self._new(DocumentKind.EXAMPLE, name, body)
             for name, body in {**bodies, **dict.fromkeys(gone, b"")}.items()
@@ -89,27 +87,26 @@ class LibraryDesk:
     async def cases(self) -> tuple[SelectionCase, ...]:
         """All words for tools that are kept."""
         found = await self._documents(DocumentKind.EXAMPLE)
-        return tuple(from_json(SelectionCase, decode(each.body)) for each in found if _is_case(each.name))
+        return tuple(from_json(SelectionCase, decode(each.body)) for each in found if is_case(each.name))
 
-    async def accept(self, tool: str, name: str, *, by: Principal, why: str) -> ToolExample:
+    async def accept(self, tool: str, name: str, *, by: Principal, reason: str) -> ToolExample:
         """Say of an example that it holds: of the tool as a model sees it today, and in the tool's own domain.
 
         Raises `ActRefused` unless `by` is a person who is an operator and says why; `ToolUnknown`.
         """
         only_operators(by, "Accepting an example", tenants={self._home}, home=self._home)
-        if by.kind is not PrincipalKind.HUMAN or by.acts_for_another or not why.strip():
+        if by.kind is not PrincipalKind.HUMAN or by.acts_for_another or not reason.strip():
             raise ActRefused("Accepting an example takes a person, and what they looked at, in words.")
-        found = await self._world.documents.document(
-            DocumentKind.EXAMPLE, tenant=self._home, name=f"{tool}{BETWEEN}{name}"
-        )
+        kept_as = example_name(tool, name)
+        found = await self._world.documents.document(DocumentKind.EXAMPLE, tenant=self._home, name=kept_as)
         if found is None or found.is_removed:
             raise ToolUnknown(f"there is no example {name!r} of {tool!r}")
         spec = self._tool(tool, by).spec
         example = replace(_read(found), seen=surface_digest(spec))
         if example.domain not in ("", domain_of(spec)):
             at = datetime.fromtimestamp(self._world.clock.now_us() // 1_000_000, UTC).isoformat()
-            example = replace(example, reviewed=Reviewed(by=by.id, at=at, why=why))
-        record = {"subject": tool, **signed_by(by), "example": name, "domain": example.domain, "reason": why}
+            example = replace(example, reviewed=Reviewed(by=by.id, at=at, why=reason))
+        record = {"subject": tool, **signed_by(by), "example": name, "domain": example.domain, "reason": reason}
         changed = found.changed(canonical(plain(example)))
         await self._save([changed], EventKind.EXAMPLE_ACCEPTED, record, by=by)
         return example
@@ -167,7 +164,7 @@ class LibraryDesk:
 
     def _stamped(self, example: ToolExample, by: Principal) -> ToolExample:
         spec = self._tool(example.tool, by).spec
-        if BETWEEN in f"{example.tool}{example.name}":
+        if not can_be_kept(example.tool, example.name):
             raise SpecInvalid(f"{example.tool}: an example of it has a name that cannot be kept")
         return example if example.seen else replace(example, seen=surface_digest(spec))
 
@@ -205,21 +202,12 @@ def _carried(example: ToolExample, kept: ToolExample | None) -> ToolExample:
 
 
 def _name(example: ToolExample) -> str:
-    return f"{example.tool}{BETWEEN}{example.name}"
-
-
-def _case_name(case: SelectionCase) -> str:
-    """Cases have no name of their own."""
-    return f"{case.tool}{BETWEEN * 2}{case.id}"
+    return example_name(example.tool, example.name)
 
 
 def examples_in(documents: Iterable[Document]) -> tuple[ToolExample, ...]:
     """The examples among these documents. Raises `StoreError` where one cannot be read."""
-    return tuple(_read(each) for each in documents if not _is_case(each.name))
-
-
-def _is_case(name: str) -> bool:
-    return BETWEEN * 2 in name
+    return tuple(_read(each) for each in documents if not is_case(each.name))
 
 
 def _read(document: Document) -> ToolExample:

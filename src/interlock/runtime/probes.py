@@ -19,6 +19,7 @@ from interlock.core.decision import propose
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import DocumentChanged, StoreError
 from interlock.core.example import ToolExample
+from interlock.core.example_names import example_name
 from interlock.core.journal import EventKind
 from interlock.core.observation import Observation
 from interlock.core.operation import Operation
@@ -39,7 +40,7 @@ from interlock.core.typed import from_json
 from interlock.runtime.acts import only_operators
 from interlock.runtime.gate import Gate
 from interlock.runtime.health import HealthState
-from interlock.runtime.library import BETWEEN, LibraryDesk
+from interlock.runtime.library import LibraryDesk
 from interlock.runtime.look import Asked
 from interlock.runtime.parts import Parts
 from interlock.settings import ProbeActs, Settings
@@ -208,7 +209,9 @@ class ProbeDesk:
         before = await self.history(example.tool, example.name) or ProbeHistory(example.tool, example.name)
         body = canonical(spec_to_json(before.with_one(record)))
         found = await self._document(example.tool, example.name)
-        return _following(found, Document(self._home, DocumentKind.PROBE, _place(example.tool, example.name), 1, body))
+        return _following(
+            found, Document(self._home, DocumentKind.PROBE, example_name(example.tool, example.name), 1, body)
+        )
 
     async def _next_readiness(self, example: ToolExample, tool: Tool, record: ProbeRecord) -> Document:
         """How all probes of the version stand by now, for the gates of its moves."""
@@ -226,11 +229,7 @@ class ProbeDesk:
 
     async def _document(self, tool: str, name: str) -> Document | None:
         documents = self._parts.world.documents
-        return await documents.document(DocumentKind.PROBE, tenant=self._home, name=_place(tool, name))
-
-
-def _place(tool: str, name: str) -> str:
-    return f"{tool}{BETWEEN}{name}"
+        return await documents.document(DocumentKind.PROBE, tenant=self._home, name=example_name(tool, name))
 
 
 def _following(found: Document | None, first: Document) -> Document:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Protocol
+from typing import Protocol
 
 from interlock.core.approval import Approval
 from interlock.core.canonical import Json, canonical, decode
 from interlock.core.documents import Document, DocumentKind
+from interlock.core.example_names import is_case, tool_of, words_of
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.references import References, resting_on
 from interlock.core.retirement import read
@@ -17,9 +18,6 @@ from interlock.ports import Registered
 from interlock.runtime.views import Views
 from interlock.runtime.voids import LIVE
 from interlock.runtime.world import World
-
-CASE: Final = "\x1f\x1f"
-"""What stands in the name of a document that holds words for a tool, and not an example of it."""
 
 
 class OpenRuns(Protocol):
@@ -46,8 +44,8 @@ class Referrers:
             agents=await self._agents(found, tenant=tenant),
             runs=runs,
             approvals=tuple(f"{each.tenant}/{each.id}" for each in await self.waiting(found)),
-            examples=tuple(each for each in examples if CASE not in each),
-            cases=tuple(each.replace(CASE, ": ") for each in examples if CASE in each),
+            examples=tuple(each for each in examples if not is_case(each)),
+            cases=tuple(words_of(each) for each in examples if is_case(each)),
             policies=self._views.current.policies.naming(found.name),
             tools=resting_on(found.name, _specs_naming(found.name, versions)) if is_last else (),
             replaces=tuple(_replaced_by(found, versions)),
@@ -72,7 +70,7 @@ class Referrers:
 
     async def _about(self, kind: DocumentKind, found: Registered) -> tuple[str, ...]:
         _, documents = await self._world.documents.documents(kind)
-        return tuple(each.name for each in documents if each.name.partition("\x1f")[0] == found.name)
+        return tuple(each.name for each in documents if tool_of(each.name) == found.name)
 
 
 def _uses(document: Document, found: Registered) -> Iterator[str]:

@@ -14,7 +14,7 @@ from interlock.store.postgres_reads import Reader
 from interlock.store.postgres_rows import place_of
 from interlock.store.postgres_sheet import Sheet
 from interlock.store.postgres_writer import Writer
-from interlock.store.seal import Seal, of_document
+from interlock.store.seal import Seal, opened_document, sealed_document
 
 
 class PostgresDocuments:
@@ -32,13 +32,13 @@ class PostgresDocuments:
         _, ((epoch,),), rows, _ = await self._reader.trip(
             ("one_moment", ()), ("select_epoch", ()), ("select_documents", values), ("commit", ())
         )
-        return epoch, tuple(_document(row, seal=self._seal) for row in rows)
+        return epoch, tuple(opened_document(row, seal=self._seal) for row in rows)
 
     async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
         """One document; a removed one is there without a body."""
         self._writer.check()
         (rows,) = await self._reader.trip(("select_document", (place_of(tenant, kind, name),)))
-        return _document(rows[0], seal=self._seal) if rows else None
+        return opened_document(rows[0], seal=self._seal) if rows else None
 
     async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
         """Write them as one change with one event, or nothing; the new epoch."""
@@ -117,17 +117,5 @@ def _columns(documents: list[Document], *, seal: Seal) -> tuple[object, ...]:
         texts([each.kind for each in documents]),
         texts([each.name for each in documents]),
         bigints([each.revision for each in documents]),
-        blobs([_sealed(each, seal=seal) for each in documents]),
+        blobs([sealed_document(each, seal=seal) for each in documents]),
     )
-
-
-def _sealed(document: Document, *, seal: Seal) -> bytes | None:
-    if document.is_removed:
-        return None
-    return seal.seal(document.body, context=of_document(*document.place, revision=document.revision))
-
-
-def _document(row: Row, *, seal: Seal) -> Document:
-    tenant, kind, name, revision, sealed = row
-    body = b"" if sealed is None else seal.open(sealed, context=of_document(tenant, kind, name, revision=revision))
-    return Document(tenant, DocumentKind(kind), name, revision, body)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from interlock.core.documents import Document, DocumentKind
+
 
 class Seal(Protocol):
     """Encrypts what is kept whole. `context` names the row: what was sealed for one does not open for another."""
@@ -78,6 +80,20 @@ def of_document(tenant: str, kind: str, name: str, *, revision: int) -> bytes:
 def of_record(place: int) -> bytes:
     """The context of the payloads beside an audit record."""
     return b"audit\x00%d" % place
+
+
+def sealed_document(document: Document, *, seal: Seal) -> bytes | None:
+    """The body of a document as its row keeps it; None where it was removed."""
+    if document.is_removed:
+        return None
+    return seal.seal(document.body, context=of_document(*document.place, revision=document.revision))
+
+
+def opened_document(row: tuple[str, str, str, int, bytes | None], *, seal: Seal) -> Document:
+    """The document of a row: tenant, kind, name, revision and the sealed body. Raises as `Seal.open` does."""
+    tenant, kind, name, revision, sealed = row
+    body = b"" if sealed is None else seal.open(sealed, context=of_document(tenant, kind, name, revision=revision))
+    return Document(tenant, DocumentKind(kind), name, revision, body)
 
 
 def _context(*parts: str) -> bytes:

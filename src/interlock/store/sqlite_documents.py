@@ -9,8 +9,8 @@ from interlock.core.documents import Document, DocumentKind, Place, changes, rai
 from interlock.core.journal import Event
 from interlock.ports import Registered
 from interlock.store import sqlite_catalogue
-from interlock.store.seal import of_document
-from interlock.store.sqlite_db import Db, Row
+from interlock.store.seal import opened_document, sealed_document
+from interlock.store.sqlite_db import Db
 from interlock.store.sqlite_desk import Desk
 from interlock.store.writer import Writer
 
@@ -29,13 +29,13 @@ class SqliteDocuments:
         db = self._reader
         with db.one_moment():
             rows = db.named("select_documents", {"kind": kind, "tenant": tenant})
-            return sqlite_catalogue.epoch(db), tuple(_document(db, row) for row in rows)
+            return sqlite_catalogue.epoch(db), tuple(opened_document(row, seal=db.seal) for row in rows)
 
     async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
         """One document; a removed one is there without a body."""
         self._writer.check()
         row = self._reader.one("select_document", tenant, kind, name)
-        return None if row is None else _document(self._reader, row)
+        return None if row is None else opened_document(row, seal=self._reader.seal)
 
     async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
         """Write them as one change with one event, or nothing; the new epoch."""
@@ -70,21 +70,9 @@ def save(desk: Desk, *, documents: tuple[Document, ...], event: Event) -> int:
 
 def _put(desk: Desk, documents: tuple[Document, ...]) -> None:
     for each in changes(documents, stored=_revisions(desk.db, [each.place for each in documents])).values():
-        desk.db.run("put_document", *each.place, each.revision, _sealed(desk.db, each))
+        desk.db.run("put_document", *each.place, each.revision, sealed_document(each, seal=desk.db.seal))
 
 
 def _revisions(db: Db, places: Iterable[Place]) -> dict[Place, int]:
     rows = {place: db.one("select_document_revision", *place) for place in places}
     return {place: row[0] for place, row in rows.items() if row is not None}
-
-
-def _sealed(db: Db, document: Document) -> bytes | None:
-    if document.is_removed:
-        return None
-    return db.seal.seal(document.body, context=of_document(*document.place, revision=document.revision))
-
-
-def _document(db: Db, row: Row) -> Document:
-    tenant, kind, name, revision, sealed = row
-    body = b"" if sealed is None else db.seal.open(sealed, context=of_document(tenant, kind, name, revision=revision))
-    return Document(tenant, DocumentKind(kind), name, revision, body)

@@ -62,10 +62,15 @@ async def test_an_example_of_another_domain_is_accepted_by_a_person_by_name_and_
     async with opened(":memory:", shelf.tools) as gate:
         await gate.examples.publish([replace(ONE, domain="sales", seen="0" * 64)], by=OPERATOR)
         robot = Principal("acme", "bot", PrincipalKind.SERVICE, OPERATOR.groups)
-        for by, why in ((ALICE, "same"), (robot, "same"), (replace(BOT, groups=OPERATOR.groups), "x"), (OPERATOR, " ")):
+        for by, reason in (
+            (ALICE, "same"),
+            (robot, "same"),
+            (replace(BOT, groups=OPERATOR.groups), "x"),
+            (OPERATOR, " "),
+        ):
             with pytest.raises(ActRefused):
-                await gate.examples.accept("search", "one", by=by, why=why)
-        found = await gate.examples.accept("search", "one", by=OPERATOR, why="same rules")
+                await gate.examples.accept("search", "one", by=by, reason=reason)
+        found = await gate.examples.accept("search", "one", by=OPERATOR, reason="same rules")
         assert found.reviewed is not None
         assert (found.reviewed.by, found.reviewed.why) == ("olga", "same rules")
         assert datetime.fromisoformat(found.reviewed.at).tzinfo is not None
@@ -74,7 +79,7 @@ async def test_an_example_of_another_domain_is_accepted_by_a_person_by_name_and_
         [record] = await records(gate, "example.accepted")
         assert (record["principal"], record["domain"], record["reason"]) == ("olga", "sales", "same rules")
         with pytest.raises(ToolUnknown):
-            await gate.examples.accept("search", "none", by=OPERATOR, why="x")
+            await gate.examples.accept("search", "none", by=OPERATOR, reason="x")
 
 
 @pytest.mark.requirement("REG-8")

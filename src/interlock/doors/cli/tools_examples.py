@@ -82,12 +82,12 @@ async def accept(
     tool: Annotated[str, typer.Argument(help="The tool.")],
     example: Annotated[str, typer.Argument(help="The name of the example.")],
     *,
-    why: Annotated[str, typer.Option("--why", help="What you looked at; it goes on record.")] = "",
+    reason: Annotated[str, typer.Option("--reason", help="What you looked at; it goes on record.")] = "",
 ) -> Answer:
     """Say that a kept example holds: of the tool as models see it today, and in its domain."""
     from interlock.core.example import plain
     from interlock.doors.cli.session import switching
 
     async with switching() as session:
-        found = await session.gate.examples.accept(tool, example, by=session.by, why=why)
+        found = await session.gate.examples.accept(tool, example, by=session.by, reason=reason)
     return Answer({"example": plain(found)}, f"Accepted: {visible(example)} of {visible(tool)}.")

@@ -17,7 +17,7 @@ def test_examples_that_pass_are_published_and_become_stale_when_words_change(cli
     ran = cli("tools", "test", "read_note", "--json")
     assert {each["passing"] for each in ran.document["examples"]} == {"stale"}
     assert "have changed since it was accepted" in ran.document["examples"][0]["why"]
-    assert cli("tools", "accept", "read_note", "no title", "--why", "only the words changed").code == 0
+    assert cli("tools", "accept", "read_note", "no title", "--reason", "only the words changed").code == 0
     again = cli("tools", "test", "read_note", "--json").document["examples"]
     assert [each["passing"] for each in again if each["name"] == "no title"] == ["passed"]
 

@@ -28,4 +28,4 @@ def test_no_file_is_overwritten_and_an_id_that_there_is_not_is_said(cli: Cli, pr
     assert (ran.code, "no call of that id" in ran.out) == (3, True)
     ran = cli("tools", "example-from", "nothing", "-o", "tools.py")
     assert (ran.code, "nothing is overwritten" in ran.err) == (1, True)
-    assert cli("tools", "accept", "read_note", "none", "--why", "x").code == 1
+    assert cli("tools", "accept", "read_note", "none", "--reason", "x").code == 1
