@@ -79,6 +79,20 @@ async def test_only_tools_that_are_asked_about_are_found_though_others_are_index
     assert await orders(ranker, TOOLS[1:])("mail") == []
 
 
+@pytest.mark.parametrize("query", ["supplier offer bill", "supplier", "asks for an offer", "offer merger thing"])
+async def test_scores_tell_nothing_of_tools_that_were_not_asked_about(query: str) -> None:
+    mine = (
+        made("pay", "Pays a bill to a supplier.", not_for="offers"),
+        made("ask", "Asks a supplier for an offer, and for more of what it has on offer."),
+        made("list_suppliers", "Lists suppliers.", use_when="a supplier is wanted"),
+        *(made(f"mine_{at}", f"Does chore{at}.") for at in range(4)),
+    )
+    secret = tuple(made(f"secret_{at}", f"Merger with supplier {at}, on offer." + " word" * at) for at in range(9))
+    ranker = FullText()
+    await ranker.rank("anything", (*secret, *mine), most=9)
+    assert await ranker.rank(query, mine, most=9) == await FullText().rank(query, mine, most=9)
+
+
 async def test_a_new_version_is_found_by_its_new_words_alone() -> None:
     ranker, newer = FullText(), made("forecast", "Tells sunshine.", version="2")
     assert await orders(ranker, TOOLS)("rain") == ["forecast"]
