@@ -28,12 +28,13 @@ from collections import Counter
 from collections.abc import Iterable
 from copy import copy
 
+from interlock.core.errors import PolicyInvalid
 from interlock.core.policy_arguments import arguments_type
 from interlock.core.policy_check import Reach, check, warnings_of
 from interlock.core.policy_compile import Policy, compile_source, digest_of, refuse_duplicates
 from interlock.core.policy_engine import Evaluate, Question, Reply, cedar
 from interlock.core.policy_index import Change, Index
-from interlock.core.policy_judge import Judges
+from interlock.core.policy_judge import Bench, Judges
 from interlock.core.policy_rules import Rules
 from interlock.core.policy_schema import action_name, cedar_schema
 from interlock.core.policy_slice import PolicySlice
@@ -144,8 +145,8 @@ class PolicySet:
     def slice(self, spec: ToolSpec, tenant: str) -> PolicySlice:
         """The policies about one tool version for principals of one tenant, kept for the next call.
 
-        A version that was not in the catalogue when the policies were compiled is checked first: `PolicyInvalid` where
-        they do not fit it. So publishing asks for the slice.
+        A version that was not in the catalogue when the policies were compiled, such as an old one that an agent or a
+        run is bound to, is checked first: where they do not fit it, the slice denies.
         """
         key = (spec.identity, tenant)
         found = self._slices.get(key)
@@ -188,10 +189,18 @@ class PolicySet:
     def _slice(self, spec: ToolSpec, tenant: str) -> PolicySlice:
         rules = self._of(tenant)
         matching = rules.matching(spec)
+        bench = Bench(spec, tenant, rules.open_types, digest_of(matching))
+        return PolicySlice(matching, bench=bench, judges=self._judges, fits=self._fits(spec, tenant, matching))
+
+    def _fits(self, spec: ToolSpec, tenant: str, matching: Iterable[Policy]) -> bool:
         compiled = self._compiled.get(spec.identity)
-        if compiled is not spec and compiled != spec:
+        if compiled is spec or compiled == spec:
+            return True
+        try:
             self._check_more(spec, tenant, matching)
-        return PolicySlice(matching, spec=spec, tenant=tenant, open_types=rules.open_types, judges=self._judges)
+        except PolicyInvalid:
+            return False
+        return True
 
     def _of(self, tenant: str) -> Rules:
         return self._rules.get(tenant) or self._rules[SHARED]

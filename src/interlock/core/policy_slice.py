@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from interlock.core.call import LIBRARY, Origin, Principal
-from interlock.core.policy_compile import Policy, digest_of
+from interlock.core.policy_compile import Policy
 from interlock.core.policy_judge import Bench, Judge, Judges, enforced, redacted_by
-from interlock.core.policy_schema import OpenTypes
 from interlock.core.policy_terms import Answer, Explanation, PolicyRequest, PolicyTrace, Verdict, Visibility
 from interlock.core.resource import Resource
 from interlock.core.run import RunFacts
@@ -26,19 +25,19 @@ class PolicySlice:
     what else a decision depends on: a claim guards the run's version where `reads_run`.
     """
 
-    def __init__(
-        self, policies: Iterable[Policy], *, spec: ToolSpec, tenant: str, open_types: OpenTypes, judges: Judges
-    ) -> None:
+    def __init__(self, policies: Iterable[Policy], *, bench: Bench, judges: Judges, fits: bool = True) -> None:
+        """Of policies that do not fit the version none is asked: it is never allowed."""
         policies = tuple(policies)
+        self.spec = spec = bench.spec
+        self.tenant = tenant = bench.tenant
+        self.digest = bench.digest
+        self.redact = redacted_by(enforced(policies))
+        self._fits = fits
+        policies = policies if fits else ()
         decisive = enforced(policies)
-        self.spec = spec
-        self.tenant = tenant
-        self.digest = digest_of(policies)
-        self.redact = redacted_by(decisive)
-        bench = Bench(spec, tenant, open_types, self.digest)
         self._judge = judges.judge(decisive, bench=bench)
         self._trial = judges.judge(policies, bench=bench) if len(decisive) < len(policies) else None
-        self._is_simple = self._trial is None and spec.tenant in (SHARED, tenant)
+        self._is_simple = fits and self._trial is None and spec.tenant in (SHARED, tenant)
         facts = (self._trial or self._judge).projection.facts
         self.facts = frozenset(field.name for field in facts.fields) if facts is not None else frozenset[str]()
         reads = self._judge.projection
@@ -52,6 +51,8 @@ class PolicySlice:
         foreign = self._foreign(request)
         if foreign:
             return self._deny(foreign)
+        if not self._fits:
+            return self._deny("the policies in force do not fit this version of the tool")
         verdict = self._asked(self._judge, request)
         if self._trial is None:
             return verdict

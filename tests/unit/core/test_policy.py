@@ -7,7 +7,7 @@ import pytest
 from interlock.core.call import Principal
 from interlock.core.effect import Effect
 from interlock.core.errors import PolicyInvalid
-from interlock.core.policy import STARTER_POLICY, Answer, Mode, Outcome, PolicySet, PolicySource
+from interlock.core.policy import STARTER_POLICY, Answer, Mode, Outcome, PolicySet, PolicySource, Visibility
 from interlock.core.tool import Document, ResourceRule
 from tests.unit.core.policy_cases import ALICE, CATALOGUE, SAVE, SEARCH, decide, policies, request, tool
 
@@ -70,11 +70,19 @@ def test_every_version_of_a_tool_must_fit() -> None:
 
 
 @pytest.mark.requirement("POL-1")
-def test_publishing_a_version_checks_its_slice() -> None:
-    saved = policies('forbid (principal, action == Action::"search", resource) when { context.args has query };')
+def test_a_version_is_checked_before_it_is_published_and_where_policies_do_not_fit_it_never_allowed() -> None:
+    forbidding = 'forbid (principal, action == Action::"search", resource) when { context.args has query };'
+    saved = policies(EVERYBODY + forbidding)
     without = tool(version="2", input_schema=Document.of({"type": "object", "properties": {}}))
     with pytest.raises(PolicyInvalid, match="no argument 'query'"):
-        saved.slice(without, "acme")
+        saved.check(without)
+    unfit = saved.slice(without, "acme")
+    verdict = unfit.decide(request(spec=without, arguments={}))
+    assert (verdict.answer, verdict.reason) == (
+        Answer.DENY,
+        "the policies in force do not fit this version of the tool",
+    )
+    assert unfit.visibility(request().principal, environment="") is Visibility.NEVER
     assert saved.slice(tool(version="3"), "acme").spec.version == "3"
 
 
