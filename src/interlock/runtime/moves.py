@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from interlock.core.call import Principal, PrincipalKind
-from interlock.core.canonical import Json as Value
 from interlock.core.canonical import canonical, decode
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, MoveRefused, SpecInvalid, StoreError, ToolUnknown
@@ -15,9 +14,9 @@ from interlock.core.evidence_pack import MoveEvidence, Pack
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import CLOSED, MOVES, OPEN, Lifecycle
 from interlock.core.move_gates import Case, Grounds, Weighed, excused, refuse_lacking, refuse_wordless, weigh
-from interlock.core.readiness import Readiness, readiness_from_json
 from interlock.core.references import References
 from interlock.core.retirement import Retirement, read, written
+from interlock.core.sign_offs import SignOff, reviewers_of, sign_offs_from_bytes, sign_offs_to_bytes, signed_too
 from interlock.core.stored import caller_of
 from interlock.core.tool import SHARED, ToolSpec, spec_to_json
 from interlock.core.tool import Document as Json
@@ -26,6 +25,7 @@ from interlock.ports import Registered
 from interlock.runtime.acts import AUDITORS, OPERATORS, only_operators, signed_by
 from interlock.runtime.catalogue import Registry
 from interlock.runtime.changes import Planned, carry_out
+from interlock.runtime.library import readiness
 from interlock.runtime.packs import added, name_of, pack_of, packs_in, stood, submitter_of
 from interlock.runtime.references import OpenRuns
 from interlock.runtime.voids import void
@@ -107,12 +107,10 @@ class Moving(Registry):
             raise ActRefused(f"Signing for what all share takes somebody of the tenant {self._home}.")
         kept = await self._kept(DocumentKind.SIGN_OFF, found)
         words = self._records.redactor.text(reason)
-        at_us = self._world.clock.now_us()
-        mine: dict[str, Value] = {"by": by.id, "why": words, "at_us": at_us, "digest": found.digest}
-        signed: list[Value] = [{**each} for each in _signed_in(kept) if each.get("by") != by.id]
+        mine = SignOff(by=by.id, why=words, at_us=self._world.clock.now_us(), digest=found.digest)
         record = {"subject": name, **signed_by(by), "version": version, "spec": found.digest, "reason": words}
         event = self._records.act(EventKind.TOOL_SIGNED_OFF, by.tenant, record)
-        changed = kept.changed(canonical({"signed": [*signed, mine]}))
+        changed = kept.changed(sign_offs_to_bytes(signed_too(_signed_in(kept), mine)))
         await self._world.documents.save_documents((changed,), event)
         return found
 
@@ -243,21 +241,11 @@ class Moving(Registry):
             to=to,
             was=stood(packs, now=held.state),
             submitter=submitter_of(packs),
-            reviewers=tuple(str(each["by"]) for each in signed if each.get("digest") == held.digest),
-            readiness=await self._readiness(held.digest),
+            reviewers=reviewers_of(signed, held.digest),
+            readiness=await readiness(self._world.documents, held.digest, home=self._home),
             rollback=f"version {back}" if back else "",
             retirement=read(held.retirement),
         )
-
-    async def _readiness(self, digest: str) -> Readiness | None:
-        """What the examples of this version say, where they have run."""
-        found = await self._world.documents.document(DocumentKind.READINESS, tenant=self._home, name=digest)
-        if found is None or found.is_removed:
-            return None
-        try:
-            return readiness_from_json(decode(found.body))
-        except ValueError as broken:
-            raise StoreError(f"what is known of the version {digest} cannot be read") from broken
 
     async def _kept(self, kind: DocumentKind, found: Registered) -> Document:
         """The document of this kind about a version; an empty one where there is none yet."""
@@ -346,13 +334,11 @@ def _place(found: Registered) -> tuple[str, str]:
     return found.tenant, found.name
 
 
-def _signed_in(document: Document) -> list[dict[str, Value]]:
+def _signed_in(document: Document) -> tuple[SignOff, ...]:
     """Who has signed for a version, as it is kept. Raises `StoreError` where that cannot be read."""
     if document.is_removed:
-        return []
+        return ()
     try:
-        read_ = decode(document.body)
+        return sign_offs_from_bytes(document.body)
     except ValueError as broken:
         raise StoreError(f"the signatures {document.name} cannot be read") from broken
-    signed = read_.get("signed") if isinstance(read_, dict) else None
-    return [{**each} for each in signed if isinstance(each, dict)] if isinstance(signed, list) else []

@@ -137,7 +137,8 @@ class Retiring(Moving):
         was done is still told under its key. Raises as `move` does.
         """
         until_us = read_day(drain_until) if drain_until else None
-        return await self._retired(name, version, by=by, reason=reason, until_us=until_us)
+        grounds = reason if isinstance(reason, Grounds) else Grounds(reason=reason)
+        return await self._move(Wanted(name, version, by, grounds, until_us), _all_that_can_go, words="become retired")
 
     async def replace(
         self, name: str, replacement: Replacement, *, version: str | None = None, by: Principal, reason: str
@@ -178,13 +179,6 @@ class Retiring(Moving):
                 return True
             query = replace(query, after=(page[-1].record.chain, page[-1].record.sequence))
         return False
-
-    async def _retired(
-        self, name: str, version: str | None, *, by: Principal, reason: str | Grounds, until_us: int | None
-    ) -> tuple[Registered, ...]:
-        grounds = reason if isinstance(reason, Grounds) else Grounds(reason=reason)
-        wanted = Wanted(name, version, by, grounds, until_us)
-        return await self._move(wanted, _all_that_can_go, words="become retired")
 
     async def _noted(
         self, wanted: Wanted, changed: Changed | None, *, kind: EventKind, states: frozenset[Lifecycle]
