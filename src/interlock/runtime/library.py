@@ -6,9 +6,10 @@ accepts it anew. Nothing that decides about a call reads any of this.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 from interlock.core.call import Principal, PrincipalKind
 from interlock.core.canonical import canonical, decode
@@ -117,11 +118,25 @@ class LibraryDesk:
         return tuple(_carried(each, kept.get(_name(each))) for each in examples)
 
     async def keep(self, found: Sequence[Readiness], *, by: Principal) -> None:
-        """Keep what is known of versions as of now, for the gates of their moves. Raises `ActRefused`."""
-        only_operators(by, "Keeping results of examples", tenants={self._home}, home=self._home)
+        """Keep how the examples of versions stand as of now, for the gates of their moves; their words and probes stay
+        as they were kept. Raises `ActRefused`, or `DocumentChanged` where somebody has kept others at the same time."""
         now_us = self._world.clock.now_us()
         dated = [replace(each, at_us=now_us) if each.is_tried else each for each in found]
-        documents = [await self._next(DocumentKind.READINESS, each.digest, readiness_to_bytes(each)) for each in dated]
+        await self._keep(dated, _with_examples, by=by)
+
+    async def keep_words(self, found: Sequence[Readiness], *, by: Principal) -> None:
+        """Keep whether words lead to versions; their examples and probes stay as they were kept. Raises as `keep`."""
+        await self._keep(found, _with_words, by=by)
+
+    async def _keep(
+        self, found: Sequence[Readiness], changed: Callable[[Readiness, Readiness], Readiness], *, by: Principal
+    ) -> None:
+        only_operators(by, "Keeping results of examples", tenants={self._home}, home=self._home)
+        documents: list[Document] = []
+        for each in found:
+            plain = Readiness(tool=each.tool, version=each.version, digest=each.digest)
+            stored = await self._world.documents.document(DocumentKind.READINESS, tenant=self._home, name=each.digest)
+            documents.append(next_readiness(stored, plain, partial(changed, each), home=self._home))
         record = {
             "subject": "readiness",
             **signed_by(by),
@@ -139,20 +154,17 @@ class LibraryDesk:
 
     async def choices(self, chooser: str) -> tuple[Choice, ...]:
         """What a chooser chose for words, as far as that is kept."""
-        found = await self._world.documents.document(DocumentKind.CHOICES, tenant=self._home, name=chooser)
-        if found is None or found.is_removed:
-            return ()
-        held = decode(found.body)
-        return tuple(from_json(Choice, each) for each in held) if isinstance(held, list) else ()
+        return _choices(await self._chosen(chooser))
 
     async def keep_choices(self, chooser: str, made: Iterable[Choice], *, by: Principal) -> None:
         """Keep what a chooser chose, in place of what it chose before for the same words and the same agent."""
         only_operators(by, "Keeping choices", tenants={self._home}, home=self._home)
         new = {(each.case, each.agent): each for each in made}
-        before = {(each.case, each.agent): each for each in await self.choices(chooser)}
+        stored = await self._chosen(chooser)  # read once: what others keep meanwhile is never written over
+        before = {(each.case, each.agent): each for each in _choices(stored)}
         kept = [*{**{place: each for place, each in before.items() if place not in new}, **new}.values()]
         body = canonical([spec_to_json(each) for each in kept[-CHOICES_MAX:]])
-        document = await self._next(DocumentKind.CHOICES, chooser, body)
+        document = self._new(DocumentKind.CHOICES, chooser, body) if stored is None else stored.changed(body)
         record = {"subject": chooser, **signed_by(by), "choices": len(new)}
         await self._save([document], EventKind.CHOICES_MADE, record, by=by)
 
@@ -174,9 +186,8 @@ class LibraryDesk:
     def _new(self, kind: DocumentKind, name: str, body: bytes) -> Document:
         return Document(self._home, kind, name, 1, body)
 
-    async def _next(self, kind: DocumentKind, name: str, body: bytes) -> Document:
-        found = await self._world.documents.document(kind, tenant=self._home, name=name)
-        return self._new(kind, name, body) if found is None else found.changed(body)
+    async def _chosen(self, chooser: str) -> Document | None:
+        return await self._world.documents.document(DocumentKind.CHOICES, tenant=self._home, name=chooser)
 
     async def _save(
         self, documents: Sequence[Document], kind: EventKind, record: Mapping[str, object], *, by: Principal
@@ -186,13 +197,37 @@ class LibraryDesk:
 
 async def readiness(documents: DocumentStore, digest: str, *, home: str) -> Readiness | None:
     """What is known of the version of this digest, for whoever decides about its moves; None: nothing."""
-    found = await documents.document(DocumentKind.READINESS, tenant=home, name=digest)
+    return _readiness_in(await documents.document(DocumentKind.READINESS, tenant=home, name=digest))
+
+
+def next_readiness(
+    stored: Document | None, plain: Readiness, change: Callable[[Readiness], Readiness], *, home: str
+) -> Document:
+    """The document of a version with what has changed of it: of that one which was read, so that nothing is lost."""
+    body = readiness_to_bytes(change(_readiness_in(stored) or plain))
+    return Document(home, DocumentKind.READINESS, plain.digest, 1, body) if stored is None else stored.changed(body)
+
+
+def _readiness_in(found: Document | None) -> Readiness | None:
     if found is None or found.is_removed:
         return None
     try:
         return readiness_from_json(decode(found.body))
     except ValueError as broken:
-        raise StoreError(f"what is known of the version {digest} cannot be read") from broken
+        raise StoreError(f"what is known of the version {found.name} cannot be read") from broken
+
+
+def _with_examples(new: Readiness, old: Readiness) -> Readiness:
+    return replace(new, selection=old.selection, risk=old.risk, probes=old.probes)
+
+
+def _with_words(new: Readiness, old: Readiness) -> Readiness:
+    return replace(old, selection=new.selection, risk=new.risk)
+
+
+def _choices(found: Document | None) -> tuple[Choice, ...]:
+    held = None if found is None or found.is_removed else decode(found.body)
+    return tuple(from_json(Choice, each) for each in held) if isinstance(held, list) else ()
 
 
 def _carried(example: ToolExample, kept: ToolExample | None) -> ToolExample:

@@ -8,7 +8,7 @@ One that fails marks its tool degraded where the settings let it, and proposes q
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -34,13 +34,13 @@ from interlock.core.probe import (
     is_due,
     judged,
 )
-from interlock.core.readiness import Readiness, Tally, readiness_to_bytes
+from interlock.core.readiness import Readiness, Tally
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 from interlock.runtime.acts import only_operators
 from interlock.runtime.gate import Gate
 from interlock.runtime.health import HealthState
-from interlock.runtime.library import LibraryDesk
+from interlock.runtime.library import LibraryDesk, next_readiness
 from interlock.runtime.look import Asked
 from interlock.runtime.parts import Parts
 from interlock.settings import ProbeActs, Settings
@@ -52,6 +52,9 @@ PROBE: Final = "probe"
 
 _MISPLACED: Final = frozenset({ProbeRule.REFUSED, ProbeRule.NO_READ})
 """Findings that are about the probe itself, and say nothing of its tool."""
+
+TRIES_MAX: Final = 20
+"""How often a result is written on top of what others write at the same time."""
 
 PROBES_MAX: Final = 100
 """How many probes one pass makes at most; those that are left are as due at the next."""
@@ -91,13 +94,7 @@ class ProbeDesk:
 
     async def history(self, tool: str, name: str) -> ProbeHistory | None:
         """The results of one probe, oldest first; None: it was never made. Raises `StoreError`."""
-        found = await self._document(tool, name)
-        if found is None or found.is_removed:
-            return None
-        try:
-            return from_json(ProbeHistory, decode(found.body))
-        except ValueError as broken:
-            raise StoreError(f"the results of the probe {name!r} of {tool!r} cannot be read") from broken
+        return _history_in(await self._document(tool, name))
 
     async def _published(self, tools: Collection[str]) -> Sequence[ToolExample]:
         """Those that operators have published, whatever files say."""
@@ -167,7 +164,7 @@ class ProbeDesk:
         return Caller(replace(self._principal, claims=claims), origin=Origin(door=PROBE))
 
     async def _kept(self, example: ToolExample, tool: Tool, record: ProbeRecord) -> ProbeResult:
-        """Write the result down with what follows from it; another process may have been faster."""
+        """Write the result down with what follows from it."""
         before = await self.history(example.tool, example.name)
         failed_before = before is not None and bool(before.records) and not before.records[-1].passed
         says_something = any(each.rule not in _MISPLACED for each in record.findings)
@@ -184,13 +181,22 @@ class ProbeDesk:
             "degraded": degraded,
             "proposes": proposes,
         }
-        documents = (await self._next_history(example, record), await self._next_readiness(example, tool, record))
-        event = self._parts.records.act(EventKind.TOOL_PROBED, self._home, told)
-        try:
-            await self._parts.world.documents.save_documents(documents, event)
-        except DocumentChanged:
-            log.info("the probe %s of %s was made by another process at the same time", example.name, example.tool)
+        await self._written(example, record, tool=tool, told=told)
         return ProbeResult(example, record, degraded, proposes)
+
+    async def _written(
+        self, example: ToolExample, record: ProbeRecord, *, tool: Tool, told: Mapping[str, object]
+    ) -> None:
+        """Write it down, on top of what others have written meanwhile."""
+        for _ in range(TRIES_MAX):
+            documents = (await self._next_history(example, record), await self._next_readiness(example, tool, record))
+            event = self._parts.records.act(EventKind.TOOL_PROBED, self._home, told)
+            try:
+                await self._parts.world.documents.save_documents(documents, event)
+            except DocumentChanged:
+                continue
+            return
+        log.warning("the probe %s of %s is not on record: others write at the same time", example.name, example.tool)
 
     def _act(self, example: ToolExample, tool: Tool, record: ProbeRecord, *, failed_before: bool) -> bool:
         """Mark the tool, where it is let and nothing worse is known of it; take that back once a probe passes."""
@@ -206,31 +212,36 @@ class ProbeDesk:
         return False
 
     async def _next_history(self, example: ToolExample, record: ProbeRecord) -> Document:
-        before = await self.history(example.tool, example.name) or ProbeHistory(example.tool, example.name)
-        body = canonical(spec_to_json(before.with_one(record)))
         found = await self._document(example.tool, example.name)
-        return _following(
-            found, Document(self._home, DocumentKind.PROBE, example_name(example.tool, example.name), 1, body)
-        )
+        before = _history_in(found) or ProbeHistory(example.tool, example.name)
+        body = canonical(spec_to_json(before.with_one(record)))
+        if found is not None:
+            return found.changed(body)
+        return Document(self._home, DocumentKind.PROBE, example_name(example.tool, example.name), 1, body)
 
     async def _next_readiness(self, example: ToolExample, tool: Tool, record: ProbeRecord) -> Document:
         """How all probes of the version stand by now, for the gates of its moves."""
-        held = await self._library.readiness(tool.digest)
-        plain = Readiness(tool=tool.spec.name, version=tool.spec.version, digest=tool.digest)
+        documents = self._parts.world.documents
+        found = await documents.document(DocumentKind.READINESS, tenant=self._home, name=tool.digest)
         stands = {example.name: record.passed}
         for each in await self._published([example.tool]):
             history = None if each.name in stands else await self.history(each.tool, each.name)
             if history is not None and history.records and history.records[-1].digest == tool.digest:
                 stands[each.name] = history.records[-1].passed
         passed = sum(stands.values())
-        body = readiness_to_bytes(replace(held or plain, probes=Tally(passed, len(stands) - passed)))
-        found = await self._parts.world.documents.document(DocumentKind.READINESS, tenant=self._home, name=tool.digest)
-        return _following(found, Document(self._home, DocumentKind.READINESS, tool.digest, 1, body))
+        probes = Tally(passed, len(stands) - passed)
+        plain = Readiness(tool=tool.spec.name, version=tool.spec.version, digest=tool.digest)
+        return next_readiness(found, plain, lambda known: replace(known, probes=probes), home=self._home)
 
     async def _document(self, tool: str, name: str) -> Document | None:
         documents = self._parts.world.documents
         return await documents.document(DocumentKind.PROBE, tenant=self._home, name=example_name(tool, name))
 
 
-def _following(found: Document | None, first: Document) -> Document:
-    return first if found is None else found.changed(first.body)
+def _history_in(found: Document | None) -> ProbeHistory | None:
+    if found is None or found.is_removed:
+        return None
+    try:
+        return from_json(ProbeHistory, decode(found.body))
+    except ValueError as broken:
+        raise StoreError(f"the results of the probe {found.name!r} cannot be read") from broken

@@ -102,13 +102,33 @@ async def test_what_ran_is_kept_by_the_digest_of_the_version_for_the_gates_of_it
         assert kept is not None
         assert kept.at_us > 1
         assert replace(kept, at_us=1) == found
-        await gate.examples.keep([replace(found, failing=("one",), probes=Tally(1))], by=OPERATOR)
+        await gate.examples.keep([replace(found, failing=("one",))], by=OPERATOR)
         again = await gate.examples.readiness("d" * 64)
         assert again is not None
-        assert (again.failing, again.probes) == (("one",), Tally(1))
+        assert again.failing == ("one",)
         with pytest.raises(ActRefused):
             await gate.examples.keep([found], by=ALICE)
         assert [each["versions"][0]["passed"] for each in await records(gate, "examples.ran")] == [1, 1]
+
+
+@pytest.mark.requirement("REG-13")
+async def test_who_keeps_how_examples_stand_writes_over_nothing_that_is_known_of_words(gate_path: str) -> None:
+    async with opened(gate_path, Shelf().tools) as gate:
+        looked_earlier = Readiness(
+            tool="search", version="1", digest="d" * 64, passed={ExampleKind.TYPICAL: 1}, at_us=1
+        )
+        words = replace(looked_earlier, passed={}, at_us=0, selection=Tally(0, 1), risk=Tally(0, 2))
+        await gate.examples.keep_words([words], by=OPERATOR)
+        await gate.examples.keep([looked_earlier], by=OPERATOR)
+        kept = await gate.examples.readiness("d" * 64)
+        assert kept is not None
+        assert (kept.passed, kept.selection, kept.risk) == ({ExampleKind.TYPICAL: 1}, Tally(0, 1), Tally(0, 2))
+        await gate.examples.keep_words([replace(words, risk=Tally(2))], by=OPERATOR)
+        kept = await gate.examples.readiness("d" * 64)
+        assert kept is not None
+        assert (kept.passed, kept.selection, kept.risk) == ({ExampleKind.TYPICAL: 1}, Tally(0, 1), Tally(2))
+        with pytest.raises(ActRefused):
+            await gate.examples.keep_words([words], by=ALICE)
 
 
 async def test_choices_are_kept_by_chooser_in_place_of_those_before() -> None:

@@ -1,8 +1,10 @@
 """Probes of real tools at the gate: reads alone, by a principal of their own, on record, and never more than is let."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +17,7 @@ from interlock.core.probe import ProbeRule
 from interlock.core.readiness import Tally
 from interlock.core.tool import Document
 from interlock.runtime.health import HealthState
-from interlock.runtime.probes import ProbeDesk
-from interlock.settings import ProbeActs, Settings
+from interlock.settings import ProbeActs
 from interlock.testing.fakes import FakeClock
 from tests.gates import ALICE, ALL, OPERATOR, opened, records, used
 
@@ -182,13 +183,18 @@ async def test_only_operators_ask_for_probes_and_only_what_was_published_is_prob
         assert await gate.probes.run(by=OPERATOR) == ()
 
 
-async def test_two_processes_that_probe_at_once_keep_one_result_and_raise_nothing() -> None:
-    class Faster(ProbeDesk):
-        async def _next_history(self, example: ToolExample, record: Any) -> Any:
-            document = await super()._next_history(example, record)
-            return replace(document, revision=document.revision + 1)
-
-    async with gate_of(Counter()) as gate:
-        desk = Faster(gate, gate._parts, library=gate.examples, settings=Settings(tenant="acme"))
-        assert len(await desk.run(by=OPERATOR)) == 1
-        assert await gate.probes.history("peek", "p") is None
+@pytest.mark.requirement("REG-14")
+async def test_of_probes_that_are_made_at_once_every_result_is_kept(tmp_path: Path) -> None:
+    counter, count = Counter(), 6
+    async with opened(str(tmp_path / "gate.db"), counter.tools, [PolicySource("test", PROBED)]) as gate:
+        await gate.examples.publish([probe(), probe(name="q", expected=Expected(status=Status.FAILED))], by=OPERATOR)
+        await asyncio.gather(*(gate.probes.run(by=OPERATOR) for _ in range(count)))
+        for name in ("p", "q"):
+            history = await gate.probes.history("peek", name)
+            assert history is not None
+            assert len(history.records) == count
+        assert len(await records(gate, "tool.probed")) == 2 * count
+        (version,) = await gate.catalogue.list_versions("peek", tenant="acme")
+        found = await gate.examples.readiness(version.digest)
+        assert found is not None
+        assert found.probes == Tally(1, 1)

@@ -39,25 +39,15 @@ async def publish_in(library: Library, results: Sequence[Rehearsed]) -> Answer |
             examples = [each for each in library.examples if each.tool in names]
             cases = [each for each in library.selection if each.tool in names]
             await session.gate.examples.publish(examples, cases, by=session.by)
-        await session.gate.examples.keep(await readinesses(session, results), by=session.by)
+        await session.gate.examples.keep(readinesses(session, results), by=session.by)
     return None
 
 
-async def readinesses(session: Session, results: Sequence[Rehearsed]) -> tuple[Readiness, ...]:
-    """What the results say of the versions of the project's code; of words and probes what was known before."""
-    from dataclasses import replace
-
+def readinesses(session: Session, results: Sequence[Rehearsed]) -> tuple[Readiness, ...]:
+    """What the results say of the versions of the project's code."""
     from interlock.core.example_results import readiness_of
     from interlock.doors.cli.code import load_tools
 
-    found: list[Readiness] = []
     names = {each.example.tool for each in results}
-    for spec in (tool.spec() for tool in load_tools(session.project)):
-        if spec.name not in names:
-            continue
-        fresh = readiness_of(spec, results, at_us=1)
-        before = await session.gate.examples.readiness(fresh.digest)
-        if before is not None:
-            fresh = replace(fresh, selection=before.selection, risk=before.risk, probes=before.probes)
-        found.append(fresh)
-    return tuple(found)
+    specs = [tool.spec() for tool in load_tools(session.project)]
+    return tuple(readiness_of(spec, results, at_us=1) for spec in specs if spec.name in names)

@@ -148,11 +148,10 @@ async def _publish(library: Library, made: Iterable[Choice], chooser: str, *, of
         await desk.keep_choices(chooser, made, by=session.by)
         found = []
         for digest, spec in tools.items():
-            held = await desk.readiness(digest)
             checks = checks_of(tallies, spec.name)
             plain = Readiness(tool=spec.name, version=spec.version, digest=digest)
-            found.append(replace(held or plain, selection=checks.selection, risk=checks.risk))
-        await desk.keep(found, by=session.by)
+            found.append(replace(plain, selection=checks.selection, risk=checks.risk))
+        await desk.keep_words(found, by=session.by)
 
 
 def _text(cases: Iterable[SelectionCase], wrong: Sequence[Choice], confused: Sequence[Confusion]) -> str:
