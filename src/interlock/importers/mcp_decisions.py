@@ -21,11 +21,10 @@ from interlock.declare.mcp import McpTool, mcp_tool
 from interlock.declare.mcp_options import MCP_HINTS, McpOptions
 from interlock.declare.mcp_server import McpServer
 from interlock.declare.options import SharedOptions
-from interlock.declare.typed_values import check_keys, typed
 from interlock.importers.mcp_arguments import limited
 from interlock.importers.mcp_tools import McpRead
-from interlock.importers.openapi_decisions import resource_of
 from interlock.importers.openapi_text import read_document
+from interlock.importers.snapshots import read_said
 
 _OWN: Mapping[str, Any] = {
     "allow": bool,
@@ -40,6 +39,7 @@ _OWN: Mapping[str, Any] = {
     "read": dict[str, str],
     "listed": str,
 }
+_NEEDED = ("name", "effect", "external", "digest", "listed")
 _THEIRS = frozenset("server tool listed input_schema output_schema pin".split())
 _OPTIONS = ({*SharedOptions.__annotations__, *MCP_HINTS, "parameters"} - _THEIRS) - _OWN.keys()
 """Options of `mcp_tool` that a person may say in a snapshot: all but what the server lists."""
@@ -69,16 +69,7 @@ class McpDecision:
 
 def read_decision(key: str, given: object, *, path: str) -> McpDecision:
     """A decision as a snapshot says it. Raises `SpecInvalid` naming what it does not know, or what was edited."""
-    if not isinstance(given, dict):
-        raise SpecInvalid(f"{path}: it must be a mapping of names to values")
-    check_keys(given, [*_OWN, *_OPTIONS], path=path)
-    for needed in ("name", "effect", "external", "digest", "listed"):
-        if needed not in given:
-            raise SpecInvalid(f"{path}: {needed} is missing")
-    own = {name: typed(given[name], hint, path=f"{path}.{name}") for name, hint in _OWN.items() if name in given}
-    options = {name: value for name, value in given.items() if name not in _OWN}
-    if "resource" in options:
-        options["resource"] = resource_of(options["resource"], path=f"{path}.resource")
+    own, options = read_said(given, own=_OWN, options=_OPTIONS, needed=_NEEDED, path=path)
     listed = _listed(own.pop("listed"), path=path)
     if listed.name != key or listed.digest != own["digest"]:
         raise SpecInvalid(f"{path}: what is listed is not what its digest was made of; renew the snapshot")

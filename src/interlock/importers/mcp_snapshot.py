@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -16,16 +15,21 @@ from interlock.core.text import visible
 from interlock.core.tool import spec_to_json
 from interlock.core.tool_compile import compile_tool
 from interlock.declare.mcp_server import McpListing, McpServer, server_of
-from interlock.declare.typed_values import check_keys, instance, typed
+from interlock.declare.typed_values import check_keys, instance
 from interlock.importers.mcp_decisions import McpDecision, Surroundings, decided, read_decision
 from interlock.importers.mcp_names import own_names
 from interlock.importers.mcp_schema import bounded
 from interlock.importers.mcp_tools import McpRead, read_entries
-from interlock.importers.openapi_text import read_document
-from interlock.importers.renewing import next_version, written_options
+from interlock.importers.snapshots import (
+    Form,
+    names_apart,
+    next_version,
+    read_fields,
+    refuse_same_names,
+    written_options,
+)
 from interlock.importers.yaml_text import write_yaml
 
-FORMAT = "mcp-1"
 INSTRUCTIONS_MAX = 8_192
 _SHOWN_MAX = 500
 _HEAD = """\
@@ -33,18 +37,22 @@ _HEAD = """\
 # may be a tool, and say what it may do. What the server listed of a tool is pinned by its digest: where it lists it
 # otherwise later on, calls to it are refused until this file is renewed and reviewed. `read` is for people.
 """
-_FIELDS: Mapping[str, Any] = {
-    "snapshot": str,
-    "server": dict[str, Any],
-    "source": dict[str, str],
-    "made_of": dict[str, str],
-    "owner": str,
-    "prefix": str,
-    "passes": tuple[str, ...],
-    "instructions": dict[str, Any],
-    "tools": dict[str, Any],
-    "not_tools": dict[str, str],
-}
+_FORM = Form(
+    format="mcp-1",
+    of="an MCP server",
+    fields={
+        "server": dict[str, Any],
+        "source": dict[str, str],
+        "made_of": dict[str, str],
+        "owner": str,
+        "prefix": str,
+        "passes": tuple[str, ...],
+        "instructions": dict[str, Any],
+        "tools": dict[str, Any],
+        "not_tools": dict[str, str],
+    },
+    needed=("server", "owner", "tools", "made_of"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,10 +118,8 @@ def mcp_renewed(fresh: McpSnapshot, before: McpSnapshot, *, accept: Iterable[str
     accepted = frozenset(accept)
     check_keys(dict.fromkeys(accepted), fresh.tools, path="--accept")
     kept = {key: _kept(each, before.tools.get(key), accept=key in accepted) for key, each in fresh.tools.items()}
-    taken = {each.name.lower() for key, each in kept.items() if key in before.tools}
-    for key, each in kept.items():
-        if key not in before.tools and each.name.lower() in taken:
-            kept[key] = replace(each, name=f"{each.name}_{each.digest[:6]}")
+    for key, name in names_apart(kept, before=before.tools).items():
+        kept[key] = replace(kept[key], name=name)
     said = before.instructions
     same = said.digest == fresh.instructions.digest
     instructions = replace(fresh.instructions, allow=said.allow and same)
@@ -127,15 +133,7 @@ def made_of(server: Server) -> Mapping[str, str]:
 
 def read_mcp_snapshot(data: bytes) -> McpSnapshot:
     """The snapshot that a file holds. Raises `SpecInvalid` with the place."""
-    given = read_document(data)
-    if not isinstance(given, dict) or given.get("snapshot") != FORMAT:
-        raise SpecInvalid(f"it is no snapshot of an MCP server (snapshot: {FORMAT})")
-    check_keys(given, _FIELDS, path="the snapshot")
-    found = {name: typed(given[name], hint, path=name) for name, hint in _FIELDS.items() if name in given}
-    for needed in ("server", "owner", "tools", "made_of"):
-        if needed not in found:
-            raise SpecInvalid(f"the snapshot: {needed} is missing")
-    del found["snapshot"]
+    found = read_fields(data, _FORM)
     found["server"] = instance(found["server"], McpServer, path="server")
     found["instructions"] = instance(found.get("instructions", {}), Instructions, path="instructions")
     found["tools"] = {key: read_decision(key, each, path=f"tools[{key}]") for key, each in found["tools"].items()}
@@ -147,7 +145,7 @@ def read_mcp_snapshot(data: bytes) -> McpSnapshot:
 def write_mcp_snapshot(snapshot: McpSnapshot) -> str:
     """The file: YAML for people."""
     document: dict[str, Json] = {
-        "snapshot": FORMAT,
+        "snapshot": _FORM.format,
         "source": dict[str, Json](snapshot.source),
         "server": _written_server(snapshot.server),
         "made_of": dict[str, Json](snapshot.made_of),
@@ -162,10 +160,7 @@ def write_mcp_snapshot(snapshot: McpSnapshot) -> str:
 
 
 def _check(snapshot: McpSnapshot) -> None:
-    names = Counter(each.name.lower() for each in snapshot.tools.values() if each.allow)
-    twice = sorted(name for name, count in names.items() if count > 1)
-    if twice:
-        raise SpecInvalid(f"two tools that are allowed have the name {twice[0]}")
+    refuse_same_names(snapshot.tools.values(), what="tools")
     known = [each.name.lower() for each in PASSABLE]
     for grade in snapshot.passes:
         if grade not in known:

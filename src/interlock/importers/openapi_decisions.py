@@ -15,9 +15,10 @@ from interlock.core.schema import compile_schema
 from interlock.declare.http import HttpTool
 from interlock.declare.http_options import HttpOptions
 from interlock.declare.http_request import HttpParameter
-from interlock.declare.typed_values import check_keys, typed
+from interlock.declare.typed_values import check_keys
 from interlock.importers.openapi_operations import Read, declared, input_schema
 from interlock.importers.openapi_security import bound
+from interlock.importers.snapshots import read_said
 
 _OWN: Mapping[str, Any] = {
     "allow": bool,
@@ -59,25 +60,8 @@ class Decision:
 
 def read_decision(given: object, *, path: str) -> Decision:
     """A decision as a snapshot says it. Raises `SpecInvalid` naming what it does not know."""
-    if not isinstance(given, dict):
-        raise SpecInvalid(f"{path}: it must be a mapping of names to values")
-    check_keys(given, [*_OWN, *_OPTIONS], path=path)
-    for needed in ("name", "effect", "digest"):
-        if needed not in given:
-            raise SpecInvalid(f"{path}: {needed} is missing")
-    own = {name: typed(given[name], hint, path=f"{path}.{name}") for name, hint in _OWN.items() if name in given}
-    options = {name: value for name, value in given.items() if name not in _OWN}
-    if "resource" in options:
-        options["resource"] = resource_of(options["resource"], path=f"{path}.resource")
+    own, options = read_said(given, own=_OWN, options=_OPTIONS, needed=("name", "effect", "digest"), path=path)
     return Decision(**own, options=options)
-
-
-def resource_of(given: object, *, path: str) -> tuple[str, str]:
-    """A resource as a file says it: its type, and the argument or template that is its id. Raises `SpecInvalid`."""
-    found: dict[str, str] = typed(given, dict[str, str], path=path)
-    if found.keys() != {"type", "id"}:
-        raise SpecInvalid(f"{path}: it needs type and id")
-    return found["type"], found["id"]
 
 
 def decided(read: Read, decision: Decision, *, owner: str, secrets: Mapping[str, str]) -> HttpTool:

@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from interlock.core.canonical import Json
-from interlock.core.errors import SpecInvalid
 from interlock.core.http_template import read_url
 from interlock.core.text import visible
-from interlock.declare.typed_values import check_keys, typed
 from interlock.importers.openapi_decisions import Decision, read_decision
 from interlock.importers.openapi_document import OpenApi
 from interlock.importers.openapi_operations import Read, Reader, Reading, Unmade
 from interlock.importers.openapi_security import secret_names
 from interlock.importers.openapi_servers import checked_server, fixed_server
-from interlock.importers.openapi_text import read_document
-from interlock.importers.renewing import next_version, written_options
+from interlock.importers.snapshots import (
+    Form,
+    names_apart,
+    next_version,
+    read_fields,
+    refuse_same_names,
+    written_options,
+)
 from interlock.importers.yaml_text import write_yaml
 
-FORMAT = "openapi-1"
 _SHOWN_MAX = 500
 _HEAD = """\
 # A reviewed import of an OpenAPI document, written by `interlock import openapi` and kept by people: set
 # `allow: true` on what may be a tool, and say what it may do. What was read of an operation is pinned by its
 # digest: where the document says otherwise later on, it is no tool until this file is renewed and reviewed.
 """
-_FIELDS: Mapping[str, Any] = {
-    "snapshot": str,
-    "file": str,
-    "source": dict[str, str],
-    "server": str,
-    "owner": str,
-    "secrets": dict[str, str],
-    "operations": dict[str, Any],
-    "not_tools": dict[str, str],
-}
+_FORM = Form(
+    format="openapi-1",
+    of="an OpenAPI document",
+    fields={
+        "file": str,
+        "source": dict[str, str],
+        "server": str,
+        "owner": str,
+        "secrets": dict[str, str],
+        "operations": dict[str, Any],
+        "not_tools": dict[str, str],
+    },
+    needed=("server", "owner", "operations"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,37 +83,26 @@ def take_snapshot(
 def renewed(fresh: Snapshot, before: Snapshot, *, accept: bool = False) -> Snapshot:
     """The fresh snapshot with what was decided before. What has changed is closed again, unless all is accepted."""
     kept = {key: _kept(each, before.operations.get(key), accept=accept) for key, each in fresh.operations.items()}
-    taken = {each.name.lower() for key, each in kept.items() if key in before.operations}
-    for key, each in kept.items():
-        if key not in before.operations and each.name.lower() in taken:
-            kept[key] = replace(each, name=f"{each.name}_{each.digest[:6]}")
+    for key, name in names_apart(kept, before=before.operations).items():
+        kept[key] = replace(kept[key], name=name)
     secrets = {**fresh.secrets, **{name: each for name, each in before.secrets.items() if name in fresh.secrets}}
     return replace(fresh, operations=kept, secrets=secrets, file=before.file)
 
 
 def read_snapshot(data: bytes) -> Snapshot:
     """The snapshot that a file holds. Raises `SpecInvalid` with the place."""
-    given = read_document(data)
-    if not isinstance(given, dict) or given.get("snapshot") != FORMAT:
-        raise SpecInvalid(f"it is no snapshot of an OpenAPI document (snapshot: {FORMAT})")
-    check_keys(given, _FIELDS, path="the snapshot")
-    found = {name: typed(given[name], hint, path=name) for name, hint in _FIELDS.items() if name in given}
-    for needed in ("server", "owner", "operations"):
-        if needed not in found:
-            raise SpecInvalid(f"the snapshot: {needed} is missing")
-    operations = {key: read_decision(each, path=f"operations[{key}]") for key, each in found["operations"].items()}
-    names = Counter(each.name.lower() for each in operations.values() if each.allow)
-    twice = sorted(name for name, count in names.items() if count > 1)
-    if twice:
-        raise SpecInvalid(f"two operations that are allowed have the name {twice[0]}")
-    others = {name: each for name, each in found.items() if name not in ("snapshot", "operations", "server")}
-    return Snapshot(**others, operations=operations, server=checked_server(found["server"]))
+    found = read_fields(data, _FORM)
+    given = found.pop("operations")
+    operations = {key: read_decision(each, path=f"operations[{key}]") for key, each in given.items()}
+    refuse_same_names(operations.values(), what="operations")
+    server = checked_server(found.pop("server"))
+    return Snapshot(**found, operations=operations, server=server)
 
 
 def write_snapshot(snapshot: Snapshot) -> str:
     """The file: YAML for people."""
     document: dict[str, Json] = {
-        "snapshot": FORMAT,
+        "snapshot": _FORM.format,
         "file": snapshot.file,
         "source": dict[str, Json](snapshot.source),
         "server": snapshot.server,

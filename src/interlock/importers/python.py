@@ -19,27 +19,30 @@ from interlock.core.errors import SpecInvalid
 from interlock.core.functions import Declaration
 from interlock.core.text import visible
 from interlock.declare.given import is_declared
-from interlock.declare.typed_values import check_keys, instance, typed
+from interlock.declare.typed_values import check_keys, instance
 from interlock.importers.openapi_changes import Field, fields
-from interlock.importers.openapi_text import read_document
 from interlock.importers.python_packages import Package, installed, module_of
+from interlock.importers.snapshots import Form, read_fields
 from interlock.importers.yaml_text import write_yaml
 
-FORMAT = "python-1"
 _log = logging.getLogger(__name__)
 _HEAD = """\
 # A reviewed import of a Python package, written by `interlock import python` and kept by people: read its code, then
 # set `allow: true` on what may be a tool. Importing a package runs its code. Its files are pinned by one digest: where
 # one of them is another later on, nothing of it is imported until this file is renewed and reviewed.
 """
-_FIELDS: Mapping[str, Any] = {
-    "snapshot": str,
-    "package": str,
-    "version": str,
-    "digest": str,
-    "files": int,
-    "entries": dict[str, Any],
-}
+_FORM = Form(
+    format="python-1",
+    of="a Python package",
+    fields={
+        "package": str,
+        "version": str,
+        "digest": str,
+        "files": int,
+        "entries": dict[str, Any],
+    },
+    needed=("package", "version", "digest", "entries"),
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,15 +157,7 @@ def python_snapshot_at(path: Path) -> PythonSnapshot:
 
 def read_python_snapshot(data: bytes) -> PythonSnapshot:
     """The snapshot that a file holds. Raises `SpecInvalid` with the place."""
-    given = read_document(data)
-    if not isinstance(given, dict) or given.get("snapshot") != FORMAT:
-        raise SpecInvalid(f"it is no snapshot of a Python package (snapshot: {FORMAT})")
-    check_keys(given, _FIELDS, path="the snapshot")
-    found = {name: typed(given[name], hint, path=name) for name, hint in _FIELDS.items() if name in given}
-    for needed in ("package", "version", "digest", "entries"):
-        if needed not in found:
-            raise SpecInvalid(f"the snapshot: {needed} is missing")
-    del found["snapshot"]
+    found = read_fields(data, _FORM)
     entries = {
         name: instance(each, PythonEntry, path=f"entries[{name}]") for name, each in found.pop("entries").items()
     }
@@ -174,7 +169,7 @@ def write_python_snapshot(snapshot: PythonSnapshot) -> str:
     return write_yaml(
         _HEAD,
         {
-            "snapshot": FORMAT,
+            "snapshot": _FORM.format,
             "package": snapshot.package,
             "version": snapshot.version,
             "digest": snapshot.digest,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -14,11 +14,21 @@ from interlock.doors.cli.shown import counted, visible
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from interlock.core.canonical import Json
     from interlock.importers.openapi import Snapshot
     from interlock.importers.openapi_changes import Changes, Field
+
+T = TypeVar("T")
+
+Owner = Annotated[str, typer.Option("--owner", help="The group that answers for the tools.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="SNAPSHOT", help="Write it there; renew it if it is there.")
+]
+Check = Annotated[
+    Path | None, typer.Option("--check", metavar="SNAPSHOT", help="Only say what has changed since that one.")
+]
 
 app = typer.Typer(help="Tools of others, as snapshots that a person reviews.", no_args_is_help=True)
 
@@ -38,23 +48,19 @@ async def openapi(
     variable: Annotated[
         list[str] | None, typer.Option("--variable", metavar="NAME=VALUE", help="A variable of that URL.")
     ] = None,
-    owner: Annotated[str, typer.Option("--owner", help="The group that answers for the tools.")] = "",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="SNAPSHOT", help="Write it there; renew it if it is there.")
-    ] = None,
-    check: Annotated[
-        Path | None, typer.Option("--check", metavar="SNAPSHOT", help="Only say what has changed since that one.")
-    ] = None,
+    owner: Owner = "",
+    output: Output = None,
+    check: Check = None,
     accept: Annotated[bool, typer.Option("--accept", help="Leave open what was allowed and has changed.")] = False,
 ) -> Answer:
     """Write a snapshot of a document, which allows nothing by itself; or say what has changed since one."""
     from interlock.core.errors import SpecInvalid
+    from interlock.importers.openapi import read_snapshot
     from interlock.importers.openapi_changes import changes
     from interlock.importers.openapi_snapshot import renewed
 
-    path = check or output
     try:
-        before = _before(path) if path is not None and (check or path.exists()) else None
+        before = reviewed(read_snapshot, output=output, check=check)
         found = _taken(file, before, server=server, owner=owner, variables=variable or [])
     except SpecInvalid as fault:
         return problem("IMPORT_INVALID", str(fault), next_step="`interlock import openapi --help` shows what it takes.")
@@ -66,12 +72,15 @@ async def openapi(
     return _written(renewed(found, before, accept=accept), file=file, output=output, seen=seen)
 
 
-def _before(path: Path) -> Snapshot:
+def reviewed(read: Callable[[bytes], T], *, output: Path | None, check: Path | None) -> T | None:
+    """The snapshot to compare with or to renew; None: a new one is written. Raises `SpecInvalid` or `OSError`."""
     from interlock.core.errors import SpecInvalid
-    from interlock.importers.openapi import read_snapshot
 
+    path = check or output
+    if path is None or not (check or path.exists()):
+        return None
     try:
-        return read_snapshot(path.read_bytes())
+        return read(path.read_bytes())
     except SpecInvalid as fault:
         raise SpecInvalid(f"{path}: {fault}") from fault
 

@@ -10,7 +10,7 @@ import typer
 
 from interlock.doors.cli.answer import PROBLEM, Answer
 from interlock.doors.cli.faults import problem
-from interlock.doors.cli.imports import app, pairs, put
+from interlock.doors.cli.imports import Check, Output, Owner, app, pairs, put, reviewed
 from interlock.doors.cli.imports_mcp_shown import document_of, lines_of
 from interlock.doors.cli.shown import counted, visible
 from interlock.doors.cli.verb import line, verb
@@ -45,31 +45,27 @@ async def mcp(
     secret: Annotated[
         Many, typer.Option("--secret", metavar="SECRET=VARIABLE", help="Where the value of a secret is for this once.")
     ] = None,
-    owner: Annotated[str, typer.Option("--owner", help="The group that answers for the tools.")] = "",
+    owner: Owner = "",
     prefix: Annotated[str, typer.Option("--prefix", help="What the names of its tools begin with.")] = "",
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="SNAPSHOT", help="Write it there; renew it if it is there.")
-    ] = None,
-    check: Annotated[
-        Path | None, typer.Option("--check", metavar="SNAPSHOT", help="Only say what has changed since that one.")
-    ] = None,
+    output: Output = None,
+    check: Check = None,
     accept: Annotated[
         Many, typer.Option("--accept", metavar="TOOL", help="Leave this one open, though it has changed.")
     ] = None,
 ) -> Answer:
     """Write a snapshot of a server, which allows nothing by itself; or say what has changed since one."""
     from interlock.core.errors import SpecInvalid
-    from interlock.importers.mcp import mcp_renewed
+    from interlock.importers.mcp import mcp_renewed, read_mcp_snapshot
     from interlock.importers.mcp_sync import mcp_changes
 
-    path = check or output
+    at = _folder(check or output)
     try:
-        before = _before(path) if path is not None and (check or path.exists()) else None
+        before = reviewed(read_mcp_snapshot, output=output, check=check)
         on_stdio = None if url else _on_stdio(command, secret_env=secret_env, env=env, file=file)
         given = _over_http(url, bearer=bearer, command=command) if url else on_stdio
-        server, owner = _known(before, _from(given, _at(path)), owner=owner)
+        server, owner = _known(before, _from(given, at), owner=owner)
         prefix = prefix or ("" if before is None else before.prefix)
-        fresh = await taken(server, _at(path), owner=owner, prefix=prefix, secrets=values(secret or []))
+        fresh = await taken(server, at, owner=owner, prefix=prefix, secrets=values(secret or []))
         if before is None:
             return _written(fresh, output)
         seen = mcp_changes(before, fresh)
@@ -98,17 +94,7 @@ async def taken(
     return replace(take_mcp_snapshot(listing, server=here, owner=owner, prefix=prefix), server=server)
 
 
-def _before(path: Path) -> McpSnapshot:
-    from interlock.core.errors import SpecInvalid
-    from interlock.importers.mcp import read_mcp_snapshot
-
-    try:
-        return read_mcp_snapshot(path.read_bytes())
-    except SpecInvalid as fault:
-        raise SpecInvalid(f"{path}: {fault}") from fault
-
-
-def _at(path: Path | None) -> Path:
+def _folder(path: Path | None) -> Path:
     return Path() if path is None else path.parent
 
 

@@ -9,7 +9,7 @@ import typer
 
 from interlock.doors.cli.answer import PROBLEM, Answer
 from interlock.doors.cli.faults import problem
-from interlock.doors.cli.imports import app, put, short
+from interlock.doors.cli.imports import Check, Output, app, put, reviewed, short
 from interlock.doors.cli.shown import counted, visible
 from interlock.doors.cli.verb import verb
 
@@ -27,23 +27,18 @@ WARNING = "Importing a package runs its code, with all that this process may do.
 async def python(
     package: Annotated[str, typer.Argument(help="The installed package, such as acme-tools.")],
     *,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="SNAPSHOT", help="Write it there; renew it if it is there.")
-    ] = None,
-    check: Annotated[
-        Path | None, typer.Option("--check", metavar="SNAPSHOT", help="Only say what has changed since that one.")
-    ] = None,
+    output: Output = None,
+    check: Check = None,
     accept: Annotated[
         list[str] | None, typer.Option("--accept", metavar="ENTRY", help="Leave this one open, though code changed.")
     ] = None,
 ) -> Answer:
     """Write a snapshot of what a package offers by entry points, which allows nothing by itself; or compare one."""
     from interlock.core.errors import SpecInvalid
-    from interlock.importers.python import python_changes, python_renewed, python_snapshot_at, take_python_snapshot
+    from interlock.importers.python import python_changes, python_renewed, read_python_snapshot, take_python_snapshot
 
-    path = check or output
     try:
-        before = python_snapshot_at(path) if path is not None and (check or path.exists()) else None
+        before = reviewed(read_python_snapshot, output=output, check=check)
         fresh = take_python_snapshot(package)
         if before is None:
             return _written(fresh, output)

@@ -1,4 +1,4 @@
-"""`interlock import sync`: holds every snapshot of a project against its source, and drifted tools back."""
+"""`interlock import sync`: holds every snapshot of a project against its source, and quarantines what drifted."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ async def sync(
     found = [_openapi(project, place) for place in project.openapi]
     found += [await _mcp(project, place, secrets=secrets) for place in project.mcp]
     found += [_python(project, place) for place in project.python]
-    held, why = await _held_back(project, found)
+    moved, why = await _quarantined(project, found)
     lines = [each for one in found for each in _shown(one)]
-    lines += [f"held back: {visible(name)} version {visible(version)}" for name, version in held]
+    lines += [f"quarantined: {visible(name)} version {visible(version)}" for name, version in moved]
     lines += [f"Nothing was put on record: {visible(why)}"] if why else []
     is_open = any(each.is_open for each in found)
     lines.append(_end(found, is_open=is_open))
     document: dict[str, Json] = {
         "snapshots": [{"snapshot": each.place, "open": each.is_open, "changes": each.changes} for each in found],
-        "held_back": [{"name": name, "version": version} for name, version in held],
-        **({"not_held_back": why} if why else {}),
+        "quarantined": [{"name": name, "version": version} for name, version in moved],
+        **({"not_quarantined": why} if why else {}),
     }
     return Answer(document, "\n".join(lines), PROBLEM if is_open else DONE)
 
@@ -134,7 +134,7 @@ def _python(project: Project, place: str) -> Found:
     return Found(place, imports_python.lines_of(seen), imports_python.document_of(seen), is_open=bool(seen))
 
 
-async def _held_back(project: Project, found: Iterable[Found]) -> tuple[list[tuple[str, str]], str]:
+async def _quarantined(project: Project, found: Iterable[Found]) -> tuple[list[tuple[str, str]], str]:
     """Put what drifted and is published into quarantine, on record; the reason where this person may not.
 
     Calls to it are refused without that as well, wherever one is made; this tells every process, and the log.
@@ -145,18 +145,18 @@ async def _held_back(project: Project, found: Iterable[Found]) -> tuple[list[tup
     if not wanted or not project.is_stored:
         return [], ""
     async with reading() as session:
-        deny = not_operator(session.by, "To hold a tool back")
+        deny = not_operator(session.by, "To quarantine a tool")
         if deny is not None:
             return [], deny.message
-        held = [
+        moved = [
             (drifted.name, version)
             for drifted, version in wanted
-            if await _quarantined(session, drifted, version=version)
+            if await _quarantine(session, drifted, version=version)
         ]
-    return held, ""
+    return moved, ""
 
 
-async def _quarantined(session: Session, drifted: McpDrifted, *, version: str) -> bool:
+async def _quarantine(session: Session, drifted: McpDrifted, *, version: str) -> bool:
     from interlock.core.lifecycle import MOVES, Lifecycle
 
     published = await session.gate.catalogue.list_versions(drifted.name, tenant=session.by.tenant)
