@@ -1,8 +1,9 @@
 """Interlock takes the authority to execute back from AI models: a model proposes, the gate decides, and it runs once.
 
-Everything public is here, but for copies of stores (`interlock.copies`), moves of versions (`interlock.lifecycle`),
-OpenAPI documents (`interlock.importers.openapi`) and what tests use (`interlock.testing`). Each name is loaded when it
-is first used, so importing the package costs little.
+Everything public is here, but for what has a module of its own: copies of stores (`interlock.copies`), moves of
+versions (`interlock.lifecycle`), imports (`interlock.importers.openapi`, `.mcp`, `.python`), examples of tools
+(`interlock.importers.examples`, `interlock.rehearsal`), models that can be asked (`interlock.providers`) and what tests
+use (`interlock.testing`). Each name is loaded when it is first used, so importing the package costs little.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         UndoState,
     )
     from interlock.core.decision import Deny
+    from interlock.core.default_versions import DefaultVersion
     from interlock.core.effect import Effect
     from interlock.core.errors import (
         ActRefused,
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         DocumentChanged,
         InterlockError,
         KeyInvalid,
+        MoveRefused,
         NotWritten,
         PolicyInvalid,
         SettingsInvalid,
@@ -104,121 +107,94 @@ if TYPE_CHECKING:
     from interlock.loop.model import Model, ModelUnknown, Price
     from interlock.loop.replay import Against, Redecided
     from interlock.loop.report import RunReport
-    from interlock.ports import Clock, Entropy, FactSource, OpenCall, Principals, Ranked, Ranker, Secrets, Signer
+    from interlock.ports import (
+        Clock,
+        Entropy,
+        FactSource,
+        OpenCall,
+        Principals,
+        Ranked,
+        Ranker,
+        Registered,
+        Secrets,
+        Signer,
+    )
     from interlock.runtime.health import HealthState
     from interlock.runtime.recovery import Recovered
-    from interlock.settings import Drives, FindsBy, Gates, Publish, Settings
+    from interlock.settings import Drives, FindsBy, Gates, ProbeActs, Publish, Settings
     from interlock.upstream import mcp_listing
 
 _HOMES = {
-    "interlock.assemble": ("Gate", "Host"),
-    "interlock.core.agents": ("AgentTools", "Canary", "ShadowRule", "ToolUse", "Upgrade"),
-    "interlock.core.approval": ("Approval", "ApprovalState"),
-    "interlock.core.artifact": ("Match", "Page"),
-    "interlock.core.audit_log": ("Verified",),
-    "interlock.core.budget": ("Limit", "Limits", "ScopeKey", "ScopeKind", "Unit", "Usage"),
-    "interlock.core.call": ("Caller", "Origin", "Principal", "PrincipalKind", "ToolCall"),
-    "interlock.core.lifecycle": ("Lifecycle",),
-    "interlock.core.chain": ("Break", "Damage", "Head"),
-    "interlock.core.checkpoint": ("Checkpoint", "Mark"),
-    "interlock.core.choice": ("FoundTool", "ToolChoice", "Withheld"),
-    "interlock.core.compatibility": ("Comparison", "Finding", "Verdict"),
-    "interlock.core.compensation_plan": (
-        "CompensationPlan",
-        "CompensationState",
-        "CompensationStep",
-        "UndoState",
-    ),
-    "interlock.core.decision": ("Deny",),
-    "interlock.core.effect": ("Effect",),
+    "interlock.assemble": "Gate Host",
+    "interlock.core.agents": "AgentTools Canary ShadowRule ToolUse Upgrade",
+    "interlock.core.approval": "Approval ApprovalState",
+    "interlock.core.artifact": "Match Page",
+    "interlock.core.audit_log": "Verified",
+    "interlock.core.budget": "Limit Limits ScopeKey ScopeKind Unit Usage",
+    "interlock.core.call": "Caller Origin Principal PrincipalKind ToolCall",
+    "interlock.core.chain": "Break Damage Head",
+    "interlock.core.checkpoint": "Checkpoint Mark",
+    "interlock.core.choice": "FoundTool ToolChoice Withheld",
+    "interlock.core.compatibility": "Comparison Finding Verdict",
+    "interlock.core.compensation_plan": "CompensationPlan CompensationState CompensationStep UndoState",
+    "interlock.core.decision": "Deny",
+    "interlock.core.default_versions": "DefaultVersion",
+    "interlock.core.effect": "Effect",
     "interlock.core.errors": (
-        "ActRefused",
-        "AgentInvalid",
-        "AgentUnknown",
-        "ApprovalUnknown",
-        "BackupInvalid",
-        "DocumentChanged",
-        "InterlockError",
-        "KeyInvalid",
-        "NotWritten",
-        "PolicyInvalid",
-        "SettingsInvalid",
-        "SpecInvalid",
-        "StoreError",
-        "StoreMoved",
-        "StoreNewer",
-        "ToolFault",
-        "ToolUnknown",
-        "VersionExists",
+        "ActRefused AgentInvalid AgentUnknown ApprovalUnknown BackupInvalid DocumentChanged InterlockError "
+        "KeyInvalid MoveRefused NotWritten PolicyInvalid SettingsInvalid SpecInvalid StoreError StoreMoved "
+        "StoreNewer ToolFault ToolUnknown VersionExists"
     ),
-    "interlock.core.evidence": ("Evidence", "EvidenceKind", "EvidenceRule", "Source"),
-    "interlock.core.export": ("verify_export",),
-    "interlock.core.functions": ("Binary", "Context", "Declaration", "Result"),
-    "interlock.core.http_template": ("Credential", "CredentialPlace", "HttpError"),
-    "interlock.core.items": ("Item", "ItemState"),
-    "interlock.core.journal": ("AuditQuery", "AuditRecord", "EventKind"),
-    "interlock.core.labels": ("Confidentiality", "Labels", "Trust"),
-    "interlock.core.lineage": ("Lineage", "Standing", "Traced", "lineage_of"),
-    "interlock.core.mcp_call": ("McpLookUp",),
-    "interlock.core.observation": ("Observation", "Status"),
-    "interlock.core.operation": ("Operation",),
-    "interlock.core.policy": ("PolicySource",),
-    "interlock.core.policy_terms": ("Mode",),
-    "interlock.core.program": ("SandboxLimits",),
-    "interlock.core.recovery": ("Closing", "LookUpRule", "Looks"),
-    "interlock.core.refusals": ("Code",),
-    "interlock.core.resource": ("Resource",),
+    "interlock.core.evidence": "Evidence EvidenceKind EvidenceRule Source",
+    "interlock.core.export": "verify_export",
+    "interlock.core.functions": "Binary Context Declaration Result",
+    "interlock.core.http_template": "Credential CredentialPlace HttpError",
+    "interlock.core.items": "Item ItemState",
+    "interlock.core.journal": "AuditQuery AuditRecord EventKind",
+    "interlock.core.labels": "Confidentiality Labels Trust",
+    "interlock.core.lifecycle": "Lifecycle",
+    "interlock.core.lineage": "Lineage Standing Traced lineage_of",
+    "interlock.core.mcp_call": "McpLookUp",
+    "interlock.core.observation": "Observation Status",
+    "interlock.core.operation": "Operation",
+    "interlock.core.policy": "PolicySource",
+    "interlock.core.policy_terms": "Mode",
+    "interlock.core.program": "SandboxLimits",
+    "interlock.core.recovery": "Closing LookUpRule Looks",
+    "interlock.core.refusals": "Code",
+    "interlock.core.resource": "Resource",
+    "interlock.core.review": "Review",
+    "interlock.core.review_rules": "ReviewRules",
     "interlock.core.tool": (
-        "ApprovalFloor",
-        "CacheRule",
-        "ChosenBy",
-        "Cost",
-        "ErrorContract",
-        "Localized",
-        "OutputCheck",
-        "Parameter",
-        "ParameterSource",
-        "RetryRule",
-        "Risk",
-        "ToolSpec",
-        "Vendor",
+        "ApprovalFloor CacheRule ChosenBy Cost ErrorContract Localized OutputCheck Parameter ParameterSource "
+        "RetryRule Risk ToolSpec Vendor"
     ),
-    "interlock.declare": ("Arg", "HttpTool", "http_tool", "program", "tool"),
-    "interlock.declare.grpc": ("GrpcTool", "grpc_tool"),
-    "interlock.declare.grpc_options": ("GrpcLookUp",),
-    "interlock.declare.http_options": ("HttpLookUp",),
-    "interlock.declare.http_request": ("HttpParameter",),
-    "interlock.declare.mcp": ("McpTool", "mcp_tool"),
-    "interlock.declare.mcp_server": ("McpListed", "McpServer"),
-    "interlock.keys": ("Keys",),
-    "interlock.loop.agent": ("Agent",),
-    "interlock.loop.desk": ("Run", "RunExists", "RunUnknown"),
-    "interlock.loop.entries": ("Check", "Wish"),
-    "interlock.loop.events": ("RunEvent",),
-    "interlock.loop.limits": ("RunLimits",),
-    "interlock.loop.machine": ("RunState",),
-    "interlock.loop.model": ("Model", "ModelUnknown", "Price"),
-    "interlock.loop.replay": ("Against", "Redecided"),
-    "interlock.loop.report": ("RunReport",),
-    "interlock.ports": (
-        "Clock",
-        "Entropy",
-        "FactSource",
-        "OpenCall",
-        "Principals",
-        "Ranked",
-        "Ranker",
-        "Secrets",
-        "Signer",
-    ),
-    "interlock.runtime.health": ("HealthState",),
-    "interlock.core.review": ("Review",),
-    "interlock.core.review_rules": ("ReviewRules",),
-    "interlock.runtime.recovery": ("Recovered",),
-    "interlock.settings": ("Drives", "FindsBy", "Gates", "Publish", "Settings"),
-    "interlock.upstream": ("mcp_listing",),
+    "interlock.declare": "Arg HttpTool http_tool program tool",
+    "interlock.declare.grpc": "GrpcTool grpc_tool",
+    "interlock.declare.grpc_options": "GrpcLookUp",
+    "interlock.declare.http_options": "HttpLookUp",
+    "interlock.declare.http_request": "HttpParameter",
+    "interlock.declare.mcp": "McpTool mcp_tool",
+    "interlock.declare.mcp_server": "McpListed McpServer",
+    "interlock.keys": "Keys",
+    "interlock.loop.agent": "Agent",
+    "interlock.loop.desk": "Run RunExists RunUnknown",
+    "interlock.loop.entries": "Check Wish",
+    "interlock.loop.events": "RunEvent",
+    "interlock.loop.limits": "RunLimits",
+    "interlock.loop.machine": "RunState",
+    "interlock.loop.model": "Model ModelUnknown Price",
+    "interlock.loop.replay": "Against Redecided",
+    "interlock.loop.report": "RunReport",
+    "interlock.ports": "Clock Entropy FactSource OpenCall Principals Ranked Ranker Registered Secrets Signer",
+    "interlock.runtime.health": "HealthState",
+    "interlock.runtime.recovery": "Recovered",
+    "interlock.settings": "Drives FindsBy Gates ProbeActs Publish Settings",
+    "interlock.upstream": "mcp_listing",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+"""Where each public name is defined; `TYPE_CHECKING` above says the same to type checkers."""
+
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 RENAMED = {"FoundTool": "Found", "RunState": "State", "ToolChoice": "Choice"}
 """What is called otherwise where it is defined."""
@@ -262,6 +238,7 @@ __all__ = [
     "CredentialPlace",
     "Damage",
     "Declaration",
+    "DefaultVersion",
     "Deny",
     "DocumentChanged",
     "Drives",
@@ -309,6 +286,7 @@ __all__ = [
     "Mode",
     "Model",
     "ModelUnknown",
+    "MoveRefused",
     "NotWritten",
     "Observation",
     "OpenCall",
@@ -324,11 +302,13 @@ __all__ = [
     "Principal",
     "PrincipalKind",
     "Principals",
+    "ProbeActs",
     "Publish",
     "Ranked",
     "Ranker",
     "Recovered",
     "Redecided",
+    "Registered",
     "Resource",
     "Result",
     "RetryRule",

@@ -14,7 +14,7 @@ class DocumentKind(StrEnum):
     """What a document is about. Its body is canonical JSON that whoever owns the kind reads and writes."""
 
     AGENT = "agent"
-    ROLLOUT = "rollout"
+    DEFAULT = "default"
     SHADOW = "shadow"
     EXAMPLE = "example"
     EVIDENCE = "evidence"
@@ -27,7 +27,7 @@ class DocumentKind(StrEnum):
     SIGN_OFF = "sign_off"
 
 
-DECIDING: Final = frozenset({DocumentKind.AGENT, DocumentKind.ROLLOUT, DocumentKind.STOP})
+DECIDING: Final = frozenset({DocumentKind.AGENT, DocumentKind.DEFAULT, DocumentKind.STOP})
 """Kinds that decisions read: a change of one raises the epoch, which every claim guards."""
 
 TEXT_CHARS_MAX: Final = 512

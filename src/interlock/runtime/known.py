@@ -14,11 +14,11 @@ from interlock.core.agents import AgentTools, Routes
 from interlock.core.cache import types_read_by_any
 from interlock.core.canonical import decode
 from interlock.core.catalogue import Catalogue, Tool
+from interlock.core.default_versions import DefaultVersion
 from interlock.core.lifecycle import Lifecycle, precedence
 from interlock.core.order import Order
 from interlock.core.policy_index import Change
 from interlock.core.retirement import read
-from interlock.core.rollouts import Rollout
 from interlock.core.tool import ToolSpec, spec_digest
 from interlock.core.tool_compile import compile_tool
 from interlock.core.typed import from_json
@@ -38,7 +38,7 @@ class Routing:
     """Agents that are published, and default versions that operators have set, by tenant and name."""
 
     agents: tuple[AgentTools, ...] = ()
-    rollouts: Mapping[Named, Rollout] = field(default_factory=dict)
+    defaults: Mapping[Named, DefaultVersion] = field(default_factory=dict)
 
 
 V = TypeVar("V")
@@ -61,7 +61,7 @@ class Known:
         self._rows: dict[Identity, Registered] = {}
         self._by_name: dict[Named, dict[Identity, Registered]] = {}
         self._stale: set[Named] = set()
-        self._rollouts: Mapping[Named, Rollout] = {}
+        self._defaults: Mapping[Named, DefaultVersion] = {}
         self._caching: dict[str, ToolSpec] = {}
         self._compiled: dict[tuple[str, Lifecycle, str], Tool] = {}
         self._foreign: dict[str, ToolSpec] = {}
@@ -100,34 +100,34 @@ class Known:
 
     def renewed(self, base: Catalogue, routing: Routing, *, new: tuple[Registered, ...] = ()) -> Renewed:
         """The catalogue as it follows on one that this gave before, with versions that are about to be published."""
-        moved = {each for each, rollout in routing.rollouts.items() if self._rollouts.get(each) != rollout}
-        moved |= self._rollouts.keys() - routing.rollouts.keys()
+        moved = {each for each, default in routing.defaults.items() if self._defaults.get(each) != default}
+        moved |= self._defaults.keys() - routing.defaults.keys()
         coming: dict[Named, list[Registered]] = {}
         for each in new:
             coming.setdefault((each.tenant, each.name), []).append(each)
         parts = _Parts(base)
         for place in sorted(self._stale | moved | coming.keys()):
             rows = {**self._by_name.get(place, {}), **{_identity(each): each for each in coming.get(place, ())}}
-            self._put(parts, place, rows=[*rows.values()], rollout=routing.rollouts.get(place))
+            self._put(parts, place, rows=[*rows.values()], default=routing.defaults.get(place))
         return Renewed(parts.catalogue(self.epoch, routing), tuple(parts.changes))
 
     def settled(self, routing: Routing) -> None:
         """What was worked out last is in view: names are stale again only once something changes."""
         self._stale.clear()
-        self._rollouts = routing.rollouts
+        self._defaults = routing.defaults
 
-    def _put(self, parts: _Parts, place: Named, *, rows: list[Registered], rollout: Rollout | None) -> None:
+    def _put(self, parts: _Parts, place: Named, *, rows: list[Registered], default: DefaultVersion | None) -> None:
         """Work out what one name means, and put that in place of what it meant."""
         for each in rows:
             spec = self._specs.get(each.digest)
             if spec is not None:
                 parts.here(each, self._tool(spec, each))
-        tool = self._default(rows, rollout)
+        tool = self._default(rows, default)
         gone = tool is None and bool(rows) and all(each.state is Lifecycle.RETIRED for each in rows)
         retired = self._tool(self._read(rows[-1]), rows[-1]) if gone else None
         parts.put(place, tool, elsewhere=self._read(rows[-1]) if tool is None and rows else None, retired=retired)
 
-    def _default(self, rows: Iterable[Registered], rollout: Rollout | None) -> Tool | None:
+    def _default(self, rows: Iterable[Registered], default: DefaultVersion | None) -> Tool | None:
         """The version that an operator has set, where its code is here, and none else.
 
         Where nobody has set one it is the version published last whose code is here, of those that the name alone may
@@ -136,7 +136,7 @@ class Known:
         found: tuple[ToolSpec, Registered] | None = None
         for each in rows:
             spec = self._specs.get(each.digest)
-            if spec is None or (rollout is not None and rollout.version != each.version):
+            if spec is None or (default is not None and default.version != each.version):
                 continue
             if found is None or precedence(each.state) >= precedence(found[1].state):
                 found = spec, each

@@ -8,18 +8,18 @@ from functools import partial
 
 from interlock.core.agents import WINDOW_S
 from interlock.core.call import Principal
+from interlock.core.default_versions import DefaultVersion, default_from_bytes, default_to_bytes
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import SpecInvalid, ToolUnknown
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import CLOSED, Use, precedence, refusal
-from interlock.core.rollouts import Rollout, rollout_from_bytes, rollout_to_bytes
 from interlock.core.tool import SHARED
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.stopping import Stopping
 
-_Change = Callable[[tuple[Registered, ...], "Rollout | None"], Rollout]
+_Change = Callable[[tuple[Registered, ...], "DefaultVersion | None"], DefaultVersion]
 """The default that comes next, of the versions of a name and the default that is set now."""
 
 
@@ -36,17 +36,17 @@ class _Act:
 class Promotions(Stopping):
     """What is published, and which version of it is meant where none is named."""
 
-    async def default(self, name: str, *, tenant: str = SHARED) -> Rollout | None:
+    async def default(self, name: str, *, tenant: str = SHARED) -> DefaultVersion | None:
         """The default version that an operator has set for a name; None: it is the version published last."""
         for owner in (tenant, SHARED):
-            found = await self._world.documents.document(DocumentKind.ROLLOUT, tenant=owner, name=name)
+            found = await self._world.documents.document(DocumentKind.DEFAULT, tenant=owner, name=name)
             if found is not None and not found.is_removed:
-                return rollout_from_bytes(found.body)
+                return default_from_bytes(found.body)
         return None
 
     async def promote(
         self, name: str, version: str, *, window_s: int = WINDOW_S, by: Principal, reason: str
-    ) -> Rollout:
+    ) -> DefaultVersion:
         """Make a version the default of its name, whatever is published after it. It takes hold with the next call.
 
         The default until now is kept for `window_s`, in which `roll_back` goes back to it. Raises `ActRefused`,
@@ -58,7 +58,7 @@ class Promotions(Stopping):
         act = _Act(name, by, reason, EventKind.TOOL_PROMOTED)
         return await self._carried_out(act, partial(self._promoted, version=version, window_s=window_s))
 
-    async def roll_back(self, name: str, *, by: Principal, reason: str) -> Rollout:
+    async def roll_back(self, name: str, *, by: Principal, reason: str) -> DefaultVersion:
         """Go back to the default before the last promotion, within its window: one act, which takes hold at once.
 
         Raises `ActRefused`, `ToolUnknown`, or `SpecInvalid` where there is no way back, or where the version before
@@ -66,57 +66,57 @@ class Promotions(Stopping):
         """
         return await self._carried_out(_Act(name, by, reason, EventKind.TOOL_ROLLED_BACK), self._gone_back)
 
-    async def _carried_out(self, act: _Act, change: _Change) -> Rollout:
-        rollout = await carry_out(self._world, self._views, partial(self._planned_default, act, change=change))
+    async def _carried_out(self, act: _Act, change: _Change) -> DefaultVersion:
+        default = await carry_out(self._world, self._views, partial(self._planned_default, act, change=change))
         await self._views.refresh()
-        return rollout
+        return default
 
     async def _planned_default(
         self, act: _Act, versions: tuple[Registered, ...], *, change: _Change
-    ) -> Planned[Rollout]:
+    ) -> Planned[DefaultVersion]:
         """What is to be written, with the versions as they stand: one that is closed meanwhile is looked at again."""
         by, name = act.by, act.name
         own = tuple(each for each in versions if each.name == name and each.tenant in (by.tenant, SHARED))
         only_operators(by, "Setting a default", tenants={each.tenant for each in own}, home=self._home)
         if not own:
             raise ToolUnknown(f"there is no tool named {name[:128]!r}")
-        document, stored = await self._rollout(own[0])
-        rollout = change(own, stored)
-        changed = document.changed(rollout_to_bytes(rollout))
+        document, stored = await self._stored_default(own[0])
+        default = change(own, stored)
+        changed = document.changed(default_to_bytes(default))
         self._views.compile(await self._views.sources(), catalogue=await self._views.catalogue(saving=(changed,)))
         record = {
             "subject": document.name,
             **signed_by(by),
             "tenant": document.tenant,
-            "version": rollout.version,
-            "before": rollout.before,
-            "until_us": rollout.until_us,
+            "version": default.version,
+            "before": default.before,
+            "until_us": default.until_us,
             "reason": act.reason,
         }
-        return Planned(rollout, documents=(changed,), event=self._records.act(act.kind, by.tenant, record))
+        return Planned(default, documents=(changed,), event=self._records.act(act.kind, by.tenant, record))
 
     def _promoted(
-        self, versions: tuple[Registered, ...], stored: Rollout | None, *, version: str, window_s: int
-    ) -> Rollout:
+        self, versions: tuple[Registered, ...], stored: DefaultVersion | None, *, version: str, window_s: int
+    ) -> DefaultVersion:
         _refuse_closed(versions, version)
-        before = stored or Rollout(self._published_last(versions))
+        before = stored or DefaultVersion(self._published_last(versions))
         if stored is None and before.version in ("", version):
-            return Rollout(version)  # from now on it stays, and nothing comes before it
+            return DefaultVersion(version)  # from now on it stays, and nothing comes before it
         return before.promoted(version, until_us=self._world.clock.now_us() + window_s * 1_000_000)
 
-    def _gone_back(self, versions: tuple[Registered, ...], stored: Rollout | None) -> Rollout:
+    def _gone_back(self, versions: tuple[Registered, ...], stored: DefaultVersion | None) -> DefaultVersion:
         if stored is None:
             raise SpecInvalid(f"no version of {versions[0].name} was promoted: there is nothing to go back from")
         changed = stored.rolled_back(self._world.clock.now_us())
         _refuse_closed(versions, changed.version)
         return changed
 
-    async def _rollout(self, found: Registered) -> tuple[Document, Rollout | None]:
+    async def _stored_default(self, found: Registered) -> tuple[Document, DefaultVersion | None]:
         """The document of a name's default version, new where there is none, and what stands in it."""
-        place = await self._world.documents.document(DocumentKind.ROLLOUT, tenant=found.tenant, name=found.name)
+        place = await self._world.documents.document(DocumentKind.DEFAULT, tenant=found.tenant, name=found.name)
         if place is None:
-            return Document(found.tenant, DocumentKind.ROLLOUT, found.name, 0, b""), None
-        return place, None if place.is_removed else rollout_from_bytes(place.body)
+            return Document(found.tenant, DocumentKind.DEFAULT, found.name, 0, b""), None
+        return place, None if place.is_removed else default_from_bytes(place.body)
 
     def _published_last(self, versions: tuple[Registered, ...]) -> str:
         """What the name means where nobody has set it: here, or else wherever its code is."""

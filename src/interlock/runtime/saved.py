@@ -6,15 +6,15 @@ import logging
 from typing import Final
 
 from interlock.core.agents import AgentTools, agent_from_bytes
+from interlock.core.default_versions import DefaultVersion, default_from_bytes
 from interlock.core.documents import Document
-from interlock.core.rollouts import Rollout, rollout_from_bytes
 from interlock.core.stops import Stop, StopScope, stop_from_bytes
 
 log = logging.getLogger("interlock.catalogue")
 
 REMEMBERED_MAX: Final = 65_536
 
-NO_VERSION: Final = Rollout("\x00")
+NO_VERSION: Final = DefaultVersion("\x00")
 """In place of one that cannot be read: a version that there never is."""
 
 
@@ -23,7 +23,7 @@ class Saved:
 
     def __init__(self) -> None:
         self._agents: dict[Document, AgentTools] = {}
-        self._rollouts: dict[Document, Rollout] = {}
+        self._defaults: dict[Document, DefaultVersion] = {}
 
     def agent(self, document: Document) -> AgentTools:
         """The agent in a document; one without tools where it holds none."""
@@ -34,13 +34,13 @@ class Saved:
             found = self._agents[document] = _agent(document)
         return found
 
-    def rollout(self, document: Document) -> Rollout:
+    def default(self, document: Document) -> DefaultVersion:
         """The default version in a document; one that there is not where it holds none."""
-        found = self._rollouts.get(document)
+        found = self._defaults.get(document)
         if found is None:
-            if len(self._rollouts) >= REMEMBERED_MAX:
-                self._rollouts.clear()
-            found = self._rollouts[document] = _rollout(document)
+            if len(self._defaults) >= REMEMBERED_MAX:
+                self._defaults.clear()
+            found = self._defaults[document] = _default(document)
         return found
 
 
@@ -64,9 +64,9 @@ def _agent(document: Document) -> AgentTools:
         return AgentTools(name, tenant, revision=revision)
 
 
-def _rollout(document: Document) -> Rollout:
+def _default(document: Document) -> DefaultVersion:
     try:
-        return rollout_from_bytes(document.body)
+        return default_from_bytes(document.body)
     except ValueError:
         log.error(  # noqa: TRY400
             "the default version of %s of %s cannot be read: it takes no calls until one is promoted",

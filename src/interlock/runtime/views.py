@@ -111,12 +111,12 @@ class Views:
     async def _routing(self, saving: tuple[Document, ...] = ()) -> Routing:
         """What is saved of agents and default versions, as if `saving` were too."""
         found: dict[Place, Document] = {}
-        for kind in (DocumentKind.AGENT, DocumentKind.ROLLOUT):
+        for kind in (DocumentKind.AGENT, DocumentKind.DEFAULT):
             found |= {each.place: each for each in (await self._documents.documents(kind))[1]}
         found |= {each.place: each for each in saving}
         kept = [each for each in found.values() if not each.is_removed]
         agents = tuple(self._saved.agent(each) for each in kept if each.kind is DocumentKind.AGENT)
-        rollouts = {
-            (each.tenant, each.name): self._saved.rollout(each) for each in kept if each.kind is not DocumentKind.AGENT
+        defaults = {
+            (each.tenant, each.name): self._saved.default(each) for each in kept if each.kind is not DocumentKind.AGENT
         }
-        return Routing(agents, rollouts)
+        return Routing(agents, defaults)

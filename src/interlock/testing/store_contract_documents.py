@@ -107,7 +107,7 @@ class DocumentContract(ContractTests):
             after = await saved(store, values, document(kind=kind))
             assert after == await store.epoch() == (await store.documents.documents(kind))[0]
             raised += [kind] * (after - before)
-        assert raised == [DocumentKind.AGENT, DocumentKind.ROLLOUT]
+        assert raised == [DocumentKind.AGENT, DocumentKind.DEFAULT]
         assert await saved(store, values, document("b"), document("b", kind=EXAMPLE)) == 3
         assert await saved(store, values) == 3
         assert (await verified(store))[0].sequence == len(DocumentKind) + 2

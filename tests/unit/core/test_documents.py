@@ -52,4 +52,4 @@ def test_the_next_revision_of_a_document_is_at_the_same_place() -> None:
 
 def test_what_decisions_do_not_read_leaves_the_epoch() -> None:
     assert not raises_epoch([document(kind=DocumentKind.EXAMPLE)])
-    assert raises_epoch([document(kind=DocumentKind.EXAMPLE), document(kind=DocumentKind.ROLLOUT)])
+    assert raises_epoch([document(kind=DocumentKind.EXAMPLE), document(kind=DocumentKind.DEFAULT)])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core.catalogue import Catalogue
+from interlock.core.default_versions import DefaultVersion
 from interlock.core.lifecycle import Lifecycle
-from interlock.core.rollouts import Rollout
 from interlock.core.tool import SHARED, ToolSpec
 from interlock.core.tool_compile import compile_tool
 from interlock.ports import Registered
@@ -29,8 +29,8 @@ def stored(spec: ToolSpec, state: Lifecycle = Lifecycle.AVAILABLE) -> Registered
 ROWS = st.builds(stored, st.sampled_from(SPECS), st.sampled_from(Lifecycle))
 ROUTES = st.dictionaries(
     st.sampled_from([(SHARED, name) for name in "abc"]),
-    st.sampled_from("1239").map(Rollout),
-).map(lambda rollouts: Routing((), rollouts))
+    st.sampled_from("1239").map(DefaultVersion),
+).map(lambda defaults: Routing((), defaults))
 
 
 def shown(found: Catalogue) -> tuple[object, ...]:

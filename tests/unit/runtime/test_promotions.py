@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from interlock import Gate, Host, Principal
+from interlock.core.default_versions import DefaultVersion
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, DocumentChanged, SpecInvalid, ToolUnknown
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle
-from interlock.core.rollouts import Rollout
 from interlock.store.memory import MemoryStore
 from interlock.testing.models import ScriptedModel
 from tests.agents import CLERK, WHY, clerk, searches, version
@@ -33,7 +33,7 @@ async def gate(path: str, tmp_path: Path) -> AsyncIterator[Gate]:
         yield gate
 
 
-async def promoted(gate: Gate, to: str, *, window_s: int = 60) -> Rollout:
+async def promoted(gate: Gate, to: str, *, window_s: int = 60) -> DefaultVersion:
     return await gate.catalogue.promote("search", to, by=OPERATOR, reason=WHY, window_s=window_s)
 
 
@@ -51,7 +51,7 @@ async def test_a_promoted_version_is_the_default_whatever_is_published_after_it(
     assert gate.catalogue.get("search").spec.version == "1"
     await promoted(gate, "3")
     assert await version(gate, agent="") == "3"
-    assert await gate.catalogue.roll_back("search", by=OPERATOR, reason="it is slow") == Rollout("1")
+    assert await gate.catalogue.roll_back("search", by=OPERATOR, reason="it is slow") == DefaultVersion("1")
     assert await version(gate, agent="") == "1"
     with pytest.raises(SpecInvalid, match="no version before"):
         await gate.catalogue.roll_back("search", by=OPERATOR, reason=WHY)
@@ -74,8 +74,8 @@ async def test_after_its_window_a_promotion_is_not_taken_back_by_one_act() -> No
 
 async def test_the_default_that_nobody_has_set_can_be_set_so_that_it_stays(gate: Gate) -> None:
     assert await gate.catalogue.default("search") is None
-    assert await promoted(gate, "2") == Rollout("2")
-    assert await gate.catalogue.default("search", tenant="acme") == Rollout("2")
+    assert await promoted(gate, "2") == DefaultVersion("2")
+    assert await gate.catalogue.default("search", tenant="acme") == DefaultVersion("2")
     with pytest.raises(SpecInvalid, match="the default already"):
         await promoted(gate, "2")
 
@@ -113,8 +113,8 @@ async def test_what_takes_no_calls_or_is_not_there_becomes_no_default(
 
 async def test_of_those_who_promote_at_once_each_follows_on_another_or_is_told(gate: Gate) -> None:
     done = await asyncio.gather(*[promoted(gate, each) for each in "1212"], return_exceptions=True)
-    kept = [each for each in done if isinstance(each, Rollout)]
-    assert all(isinstance(each, Rollout | DocumentChanged | SpecInvalid) for each in done)
+    kept = [each for each in done if isinstance(each, DefaultVersion)]
+    assert all(isinstance(each, DefaultVersion | DocumentChanged | SpecInvalid) for each in done)
     found = await records(gate, "tool.promoted")
     assert len(found) == len(kept) >= 1
     assert [each["before"] for each in found] == ["2", *[each["version"] for each in found[:-1]]]
@@ -161,7 +161,7 @@ async def test_a_default_whose_code_is_elsewhere_is_not_replaced_by_another_vers
 async def test_a_default_that_cannot_be_read_takes_no_calls(caplog: pytest.LogCaptureFixture) -> None:
     async with opened(":memory:", searches("1", "2")) as gate:
         event = gate._records.act(EventKind.TOOL_PROMOTED, "acme", {"subject": "search"})
-        found = Document("*", DocumentKind.ROLLOUT, "search", 1, b"?")
+        found = Document("*", DocumentKind.DEFAULT, "search", 1, b"?")
         await gate._world.documents.save_documents((found,), event)
         assert await version(gate, agent="") == "TOOL_NOT_FOUND"
         assert "cannot be read" in caplog.text

@@ -12,7 +12,7 @@ from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
     from interlock.core.canonical import Json
-    from interlock.core.rollouts import Rollout
+    from interlock.core.default_versions import DefaultVersion
 
 app = typer.Typer()
 
@@ -48,7 +48,7 @@ async def rollback(name: Name, *, reason: Reason = "") -> Answer:
     return _answer(name, found)
 
 
-def _answer(name: str, found: Rollout) -> Answer:
+def _answer(name: str, found: DefaultVersion) -> Answer:
     document: dict[str, Json] = {
         "name": name,
         "version": found.version,

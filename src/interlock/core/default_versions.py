@@ -11,7 +11,7 @@ from interlock.core.typed import from_json
 
 
 @dataclass(frozen=True, slots=True)
-class Rollout:
+class DefaultVersion:
     """What a name means until somebody says otherwise, whatever is published meanwhile.
 
     `before` is what it meant before, to which one act goes back until `until_us` (microseconds, UTC).
@@ -21,13 +21,13 @@ class Rollout:
     before: str = ""
     until_us: int = 0
 
-    def promoted(self, version: str, *, until_us: int) -> Rollout:
+    def promoted(self, version: str, *, until_us: int) -> DefaultVersion:
         """Another version is the default, and this one is kept for a while. Raises `SpecInvalid` where it is it."""
         if version == self.version:
             raise SpecInvalid(f"{version} is the default already")
-        return Rollout(version, self.version, until_us)
+        return DefaultVersion(version, self.version, until_us)
 
-    def rolled_back(self, now_us: int) -> Rollout:
+    def rolled_back(self, now_us: int) -> DefaultVersion:
         """The version before is the default again. Raises `SpecInvalid` where there is no way back."""
         if not self.before:
             raise SpecInvalid(f"there is no version before {self.version} to go back to: promote one")
@@ -35,14 +35,14 @@ class Rollout:
             raise SpecInvalid(
                 f"the window for going back to {self.before} has passed: promote it, which is another decision"
             )
-        return Rollout(self.before)
+        return DefaultVersion(self.before)
 
 
-def rollout_to_bytes(rollout: Rollout) -> bytes:
+def default_to_bytes(default: DefaultVersion) -> bytes:
     """The body of its document."""
-    return canonical(spec_to_json(rollout))
+    return canonical(spec_to_json(default))
 
 
-def rollout_from_bytes(body: bytes) -> Rollout:
-    """The rollout in a body. Raises `ValueError` where it is none."""
-    return from_json(Rollout, decode(body))
+def default_from_bytes(body: bytes) -> DefaultVersion:
+    """The default in a body. Raises `ValueError` where it is none."""
+    return from_json(DefaultVersion, decode(body))
