@@ -177,9 +177,11 @@ class PolicySet:
             if (before := self.digest(spec, tenant)) != (after := other.digest(spec, tenant))
         )
 
-    def naming(self, tool: str) -> tuple[str, ...]:
-        """The policies of all tenants that name a tool, by their ids; what reaches it by a group does not."""
-        all_ = (policy for rules in self._rules.values() for policy in rules.policies)
+    def naming(self, tool: str, *, tenant: str | None = None) -> tuple[str, ...]:
+        """The policies of a tenant and the shared ones, or those of all tenants, that name a tool, by their ids; what
+        reaches it by a group does not."""
+        asked = self._rules.values() if tenant is None else (self._of(tenant),)
+        all_ = (policy for rules in asked for policy in rules.policies)
         return tuple(sorted({each.id for each in all_ if tool in (each.actions or ())}))
 
     def digest(self, spec: ToolSpec, tenant: str) -> str:

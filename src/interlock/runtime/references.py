@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 from interlock.core.approval import Approval
@@ -26,6 +26,10 @@ class OpenRuns(Protocol):
     async def __call__(self, digest: str, *, tenant: str | None) -> tuple[str, ...]: ...
 
 
+Means = Callable[[str], bool]
+"""Whether a tenant means a version by its name."""
+
+
 class Referrers:
     """Looks for what rests on versions. `open_runs` is there once somebody who knows runs has said how."""
 
@@ -39,16 +43,18 @@ class Referrers:
         tenant = None if found.tenant == SHARED else found.tenant
         is_last = not any(_is_other(each, found) for each in versions)
         runs = () if at_once or self.open_runs is None else await self.open_runs(found.digest, tenant=tenant)
-        examples = await self._about(DocumentKind.EXAMPLE, found)
+        theirs = _who_mean(found)
+        among = tuple(each for each in versions if theirs(each.tenant))
+        examples = await self._about(DocumentKind.EXAMPLE, found, theirs=theirs)
         return References(
-            agents=await self._agents(found, tenant=tenant),
+            agents=await self._agents(found, theirs=theirs),
             runs=runs,
             approvals=tuple(f"{each.tenant}/{each.id}" for each in await self.waiting(found)),
             examples=tuple(each for each in examples if not is_case(each)),
             cases=tuple(words_of(each) for each in examples if is_case(each)),
-            policies=self._views.current.policies.naming(found.name),
-            tools=resting_on(found.name, _specs_naming(found.name, versions)) if is_last else (),
-            replaces=tuple(_replaced_by(found, versions)),
+            policies=self._views.current.policies.naming(found.name, tenant=tenant),
+            tools=resting_on(found.name, _specs_naming(found.name, among)) if is_last else (),
+            replaces=tuple(_replaced_by(found, among)),
             runs_looked=not at_once and self.open_runs is not None,
         )
 
@@ -59,18 +65,23 @@ class Referrers:
         bound = (found.name, found.version)
         return tuple(each for each in live if (each.binding.tool, each.binding.version) == bound)
 
-    async def _agents(self, found: Registered, *, tenant: str | None) -> tuple[str, ...]:
+    async def _agents(self, found: Registered, *, theirs: Means) -> tuple[str, ...]:
         _, documents = await self._world.documents.documents(DocumentKind.AGENT)
         return tuple(
             f"{each.tenant}/{each.name}: {how}"
             for each in documents
-            if tenant in (None, each.tenant) or each.tenant == SHARED
+            if theirs(each.tenant)
             for how in _uses(each, found)
         )
 
-    async def _about(self, kind: DocumentKind, found: Registered) -> tuple[str, ...]:
+    async def _about(self, kind: DocumentKind, found: Registered, *, theirs: Means) -> tuple[str, ...]:
         _, documents = await self._world.documents.documents(kind)
-        return tuple(each.name for each in documents if tool_of(each.name) == found.name)
+        return tuple(each.name for each in documents if theirs(each.tenant) and tool_of(each.name) == found.name)
+
+
+def _who_mean(found: Registered) -> Means:
+    """The tenants whose tools, agents and examples mean this one by its name: others may have one of the same name."""
+    return frozenset({found.tenant, SHARED}).__contains__ if found.tenant != SHARED else lambda _: True
 
 
 def _uses(document: Document, found: Registered) -> Iterator[str]:

@@ -5,12 +5,16 @@ from typing import Any
 
 import pytest
 
-from interlock import Gate, PolicySource
+from interlock import Gate, PolicySource, tool
 from interlock.core.canonical import canonical
 from interlock.core.documents import Document, DocumentKind
+from interlock.core.errors import MoveRefused
 from interlock.core.journal import EventKind
+from interlock.core.lifecycle import Lifecycle
 from interlock.core.references import References
-from tests.gates import ALICE, ASKS, Shelf, asked, opened, save
+from interlock.core.retirement import Replacement
+from interlock.runtime.retiring import Notice
+from tests.gates import ALICE, ASKS, OPERATOR, Shelf, asked, opened, save
 
 pytestmark = pytest.mark.requirement("REG-7")
 
@@ -64,3 +68,31 @@ async def test_an_agent_that_cannot_be_read_is_passed_over(gate_path: str) -> No
         await gate._world.documents.save_documents((document,), event)
         await saved(gate, DocumentKind.AGENT, "odd", {"tools": [1, {"tool": 2}]})
         assert (await rests(gate)).agents == ()
+
+
+async def test_what_another_tenant_has_under_the_same_name_is_neither_told_nor_in_the_way() -> None:
+    theirs = PolicySource("own", '@id("mine") forbid (principal, action == Action::"save", resource);', tenant="acme")
+    globex = replace(OPERATOR, tenant="globex")
+
+    @tool(effect="write", owner="eng", name="keep", key=["note"], resource=("Note", "note"), fallback="save")
+    async def keep(note: str, text: str) -> dict[str, str]:
+        """Keep a note."""
+        return {note: text}
+
+    shelf = Shelf()
+    async with opened(":memory:", [shelf.search], [PolicySource("test", ASKS)]) as gate:
+        specs = [shelf.save.spec(tenant="globex"), shelf.save.spec(tenant="acme"), keep.spec(tenant="acme")]
+        await gate.catalogue.register(specs, by=OPERATOR)
+        await gate.policies.save([theirs], by=OPERATOR)
+        await saved(gate, DocumentKind.AGENT, "clerk", {"tools": [{"tool": "save", "version": "1"}]})
+        await saved(gate, DocumentKind.EXAMPLE, "save\x1fmerger with initech", {})
+        instead = Notice(retires_on="2999-01-01", reason="one is enough", replacement=Replacement("save"))
+        await gate.catalogue.announce("keep", by=OPERATOR, notice=instead)
+        ((_, mine),) = await gate.catalogue.references("save", by=OPERATOR)
+        assert all((mine.agents, mine.examples, mine.policies, mine.tools, mine.replaces))
+        ((_, found),) = await gate.catalogue.references("save", by=globex)
+        assert found == References(runs_looked=found.runs_looked)
+        (gone,) = await gate.catalogue.retire("save", by=globex, reason="ours is not needed")
+        assert (gone.tenant, gone.state) == ("globex", Lifecycle.RETIRED)
+        with pytest.raises(MoveRefused):
+            await gate.catalogue.retire("save", by=OPERATOR, reason="it is needed")
