@@ -143,6 +143,18 @@ async def test_an_effect_never_runs_really() -> None:
     assert "cannot be real" in found.why
 
 
+@pytest.mark.requirement("REG-8")
+async def test_an_older_version_that_was_an_effect_neither_runs_nor_keeps_a_read_from_running() -> None:
+    @tool(effect="write", owner="notes", name="read_note", version="0", key=["title"])
+    def write_note(title: str) -> str:
+        """Read a note."""
+        raise AssertionError("the real tool must never run")
+
+    stage = Stage((write_note, *TOOLS), STAGE.policies, STAGE.settings)
+    real = made("read_note", ExampleKind.TYPICAL, Status.OK, ExampleWorld(real=True), data=Document.of("the real n1"))
+    assert (await ran(real, stage)).passing is Passing.PASSED
+
+
 async def test_a_function_of_the_example_may_stand_in_for_a_handler() -> None:
     stage = Stage(TOOLS, STAGE.policies, STAGE.settings, {"fixtures:note": lambda title: f"fixed {title}"})
     world = ExampleWorld(fixture="fixtures:note")
