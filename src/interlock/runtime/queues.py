@@ -247,9 +247,12 @@ class Queues:
     def _out(self, room: _Room) -> None:
         """One who was let through is so no more."""
         room.through -= 1
-        if room.has_news and not room.through:
-            room.has_news = False
-            self._let(room, 1)
+        if not room.through:
+            if room.has_news:
+                room.has_news = False
+                self._let(room, 1)
+            else:
+                self._refuse(room, self._too_late(room))
         self._tend(room)
 
     def _give_back(self, walker: Walker) -> None:
@@ -315,6 +318,13 @@ class Queues:
             if not room.through or room.pause_s == PAUSE_MAX_S:  # for who is on the way may be held up there
                 self._let(room, 1)
         self._tend(room)
+
+    def _too_late(self, room: _Room) -> list[_Waiter]:
+        """Those who would wait in vain: this window is used up, and they have no time left when it turns."""
+        if room.turns_us is None or room.frees_early:
+            return []
+        turns_s = self._clock.monotonic_s() + (room.turns_us - self._clock.now_us()) / 1e6
+        return [each for each in room.line if each.deadline_s <= turns_s]
 
     def _next_s(self, room: _Room, now_s: float) -> float:
         """When something is to be done next."""

@@ -31,8 +31,12 @@ class MemoryVersions:
 
     def checked(self, found: Iterable[Registered]) -> dict[Identity, Registered]:
         """Those of them that change anything, the last of each. Raises `VersionExists` for another digest."""
-        rows = {_identity(each): each for each in found}
-        return {place: each for place, each in rows.items() if checked_version(each, stored=self._rows.get(place))}
+        rows: dict[Identity, Registered] = {}
+        for each in found:
+            place = _identity(each)
+            if checked_version(each, stored=rows.get(place) or self._rows.get(place)):
+                rows[place] = each
+        return rows
 
     def put(self, changed: dict[Identity, Registered], epoch: int) -> None:
         """Write what `checked` gave, by a change that leads to that epoch."""

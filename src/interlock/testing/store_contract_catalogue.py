@@ -58,6 +58,12 @@ class CatalogueContract(ContractTests):
         assert await store.versions() == (1, (old,))
         assert (await store.heads())[0].sequence == 1
 
+    async def test_one_change_cannot_publish_a_version_as_two_things(self, *, store: Store, values: Values) -> None:
+        one = values.registered("a")
+        with pytest.raises(VersionExists):
+            await store.publish((one, replace(one, digest="2" * 64)), values.event())
+        assert await store.versions() == (0, ())
+
     async def test_a_version_belongs_to_its_tenant_and_source(self, *, store: Store, values: Values) -> None:
         one = values.registered("a")
         others = (replace(one, tenant="globex", digest="2" * 64), replace(one, source="mcp:x", digest="3" * 64))

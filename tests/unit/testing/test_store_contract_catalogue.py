@@ -12,7 +12,7 @@ from interlock.testing.store_values import Values
 class Overwrites(MemoryStore):
     async def publish(self, found: tuple[Registered, ...], event: Event) -> int:
         for each in found:
-            self._versions.pop((each.tenant, each.source, each.name, each.version), None)
+            self._versions._rows.pop((each.tenant, each.source, each.name, each.version), None)
         return await super().publish(found, event)
 
 
