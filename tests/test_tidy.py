@@ -164,6 +164,13 @@ def test_every_exception_is_still_needed_and_says_why() -> None:
     assert not mute, f"say why in one line: {mute}"
 
 
+def test_the_architecture_lists_the_rooms_that_there_are_and_what_they_may_import() -> None:
+    places = {room: ROOT / "src/interlock" / room for room in ROOMS.may_import.keys() - {"doors", "__init__"}}
+    there = {room for room, place in places.items() if place.is_dir() or place.with_suffix(".py").exists()}
+    written = layering.written((ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8"))
+    assert written == {room: ROOMS.may_import[room] for room in there}
+
+
 @cache
 def _sources() -> tuple[Source, ...]:
     return load(ROOT, ("src", "tests", "examples", "benchmarks", "docs_src"))

@@ -61,6 +61,18 @@ def _row(room: str, rooms: Rooms) -> frozenset[str] | None:
     return rooms.may_import.get(f"{parent}/*") if child else None
 
 
+def written(page: str) -> dict[str, frozenset[str]]:
+    """The table of rooms as a page has it: a row may stand for several, and says in words what is all or nothing."""
+    rooms = page.partition("## Rooms\n")[2].partition("\n## ")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in rooms.splitlines() if line.startswith("| `")]
+    words = {"all but doors": frozenset({"*"}), "pure libraries": frozenset[str]()}
+    return {
+        room: words.get(may, frozenset(may.replace("`", "").split(", ")))
+        for names, _, may in rows
+        for room in names.replace("`", "").split(", ")
+    }
+
+
 def _allowed(target: tuple[str, ...], *, room: str, row: frozenset[str], rooms: Rooms) -> bool:
     wanted = _imported_room(target, rooms)
     if wanted == room or wanted in row or ".".join(target[:2]) in row:

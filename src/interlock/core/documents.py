@@ -18,8 +18,6 @@ class DocumentKind(StrEnum):
     SHADOW = "shadow"
     EXAMPLE = "example"
     EVIDENCE = "evidence"
-    SNAPSHOT = "snapshot"
-    REVIEW = "review"
     PROBE = "probe"
     READINESS = "readiness"
     CHOICES = "choices"
