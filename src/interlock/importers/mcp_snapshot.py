@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -111,19 +111,29 @@ def take_mcp_snapshot(listing: McpListing, *, server: McpServer, owner: str, pre
 
 
 def mcp_renewed(fresh: McpSnapshot, before: McpSnapshot, *, accept: Iterable[str] = ()) -> McpSnapshot:
-    """The fresh snapshot with what was decided before. What has changed is closed again, unless it is accepted.
+    """The fresh snapshot with what was decided before. What has changed is closed again, unless it is accepted: all of
+    it where the server is another, by its address or command or by a file that it is made of.
 
     Raises `SpecInvalid` where what is accepted is no tool of the server.
     """
     accepted = frozenset(accept)
     check_keys(dict.fromkeys(accepted), fresh.tools, path="--accept")
-    kept = {key: _kept(each, before.tools.get(key), accept=key in accepted) for key, each in fresh.tools.items()}
+    known = before.tools if _is_same(fresh, before) else _closed(before.tools, but=accepted)
+    kept = {key: _kept(each, known.get(key), accept=key in accepted) for key, each in fresh.tools.items()}
     for key, name in names_apart(kept, before=before.tools).items():
         kept[key] = replace(kept[key], name=name)
     said = before.instructions
-    same = said.digest == fresh.instructions.digest
+    same = said.digest == fresh.instructions.digest and _is_same(fresh, before)
     instructions = replace(fresh.instructions, allow=said.allow and same)
     return replace(fresh, tools=kept, passes=before.passes, instructions=instructions)
+
+
+def _is_same(fresh: McpSnapshot, before: McpSnapshot) -> bool:
+    return fresh.made_of == before.made_of and fresh.source.get("identity") == before.source.get("identity")
+
+
+def _closed(tools: Mapping[str, McpDecision], *, but: Container[str]) -> dict[str, McpDecision]:
+    return {key: replace(each, allow=each.allow and key in but) for key, each in tools.items()}
 
 
 def made_of(server: Server) -> Mapping[str, str]:

@@ -99,6 +99,22 @@ def test_instructions_that_changed_are_told_to_nobody_again() -> None:
     assert not mcp_renewed(taken(entry(), instructions="Two."), before).instructions.allow
 
 
+def test_renewed_from_another_server_or_other_files_all_is_closed_but_for_what_is_accepted(tmp_path: Path) -> None:
+    script = tmp_path / "server.py"
+    script.write_text("one")
+    server = McpServer(command=("python", "server.py"), folder=str(tmp_path))
+    listed = (entry("a"), entry("b"))
+    before = allowed(taken(*listed, server=server, instructions="One."))
+    before = replace(before, instructions=replace(before.instructions, allow=True))
+    assert all(each.allow for each in mcp_renewed(taken(*listed, server=server), before).tools.values())
+    script.write_text("two")
+    other_files = taken(*listed, server=server, instructions="One.")
+    for fresh in (other_files, taken(*listed, instructions="One.")):
+        after = mcp_renewed(fresh, before, accept=["a"])
+        assert {key: each.allow for key, each in after.tools.items()} == {"a": True, "b": False}
+        assert not after.instructions.allow
+
+
 def test_what_is_new_takes_no_name_that_is_taken() -> None:
     before = allowed(taken(entry("a")), name="search")
     after = mcp_renewed(taken(entry("a"), entry("search")), before)
