@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
     from interlock.core.chain import Break, Damage, Head
     from interlock.core.checkpoint import Checkpoint, Mark
-    from interlock.core.choice import Choice as ToolChoice
-    from interlock.core.choice import Found as FoundTool
-    from interlock.core.choice import Withheld
+    from interlock.core.choice import FoundTool, ToolChoice, Withheld
     from interlock.core.compatibility import Comparison, Finding, Verdict
     from interlock.core.compensation_plan import (
         CompensationPlan,
@@ -196,7 +194,7 @@ _HOMES = {
 
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
-RENAMED = {"FoundTool": "Found", "RunState": "State", "ToolChoice": "Choice"}
+RENAMED = {"RunState": "State"}
 """What is called otherwise where it is defined."""
 
 __version__ = "0.1.0"

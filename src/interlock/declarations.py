@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from interlock.core.call import Caller, Principal
-from interlock.core.choice import Choice, Found
+from interlock.core.choice import FoundTool, ToolChoice
 from interlock.core.errors import SettingsInvalid
 from interlock.core.model_text import model_text
 from interlock.models.dialects import Declarations, Dialect, declare
@@ -35,7 +35,7 @@ class Offered(Promotions):
         super().__init__(world, settings, views=views, records=records, health=health)
         self._finding = finding
 
-    async def search(self, query: str, caller: Caller, *, limit: int = 10) -> tuple[Found, ...]:
+    async def search(self, query: str, caller: Caller, *, limit: int = 10) -> tuple[FoundTool, ...]:
         """The tools that fit the words best, best first, of those that this caller may see and that work at present.
 
         `query` is data, in any language that the tools' words are in; `limit` is at most 50.
@@ -50,7 +50,7 @@ class Offered(Promotions):
         tools: Iterable[str] | None = None,
         tools_max: int | None = None,
         by: Principal | None = None,
-    ) -> tuple[Choice, ...]:
+    ) -> tuple[ToolChoice, ...]:
         """Which tools this caller is offered for a task, and of each other what keeps it back, by name.
 
         `tools` are the agent's own list, which goes first; `tools_max` takes the place of the setting. A tool that

@@ -31,7 +31,7 @@ class Withheld(StrEnum):
 
 
 @frozen
-class Choice:
+class ToolChoice:
     """What became of one tool. `withheld` of None: it is offered. `rank` counts from 1 among those that fit the task,
     `parts` say what the score is made of."""
 
@@ -45,7 +45,7 @@ class Choice:
 
 
 @frozen
-class Found:
+class FoundTool:
     """A tool that a search found, in one line."""
 
     tool: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Final, Protocol
 
 from interlock.core.call import Principal
-from interlock.core.choice import Found
+from interlock.core.choice import FoundTool
 from interlock.core.errors import ToolFault
 from interlock.core.functions import Context
 from interlock.core.tool import ErrorContract
@@ -20,7 +20,7 @@ NOTHING: Final = "Nothing that you may use fits these words. Try others, or go o
 class Searches(Protocol):
     """Who knows the tools of runs (`gate.runs`)."""
 
-    async def find(self, query: str, *, run_id: str, by: Principal, most: int) -> tuple[Found, ...] | None:
+    async def find(self, query: str, *, run_id: str, by: Principal, most: int) -> tuple[FoundTool, ...] | None:
         """The tools of a run that fit best, of those that its agent may use now; None: it is not driven here."""
 
 

@@ -29,6 +29,7 @@ from interlock.importers.mcp_snapshot import (
     write_mcp_snapshot,
 )
 from interlock.importers.mcp_tools import read_tool
+from interlock.importers.snapshots import read_at
 
 __all__ = [
     "McpLoaded",
@@ -94,10 +95,7 @@ def load_mcp_snapshot(path: Path) -> McpLoaded:
 
 def snapshot_at(path: Path) -> McpSnapshot:
     """The snapshot of a file, its server's folder as it is from here. Raises `SpecInvalid` or `OSError`."""
-    try:
-        snapshot = read_mcp_snapshot(path.read_bytes())
-    except SpecInvalid as fault:
-        raise SpecInvalid(f"{path.name}: {fault}") from fault
+    snapshot = read_at(path, read_mcp_snapshot)
     return replace(snapshot, server=placed(snapshot.server, path.parent))
 
 

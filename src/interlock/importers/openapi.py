@@ -19,6 +19,7 @@ from interlock.importers.openapi_decisions import decided
 from interlock.importers.openapi_document import OpenApi, read_openapi
 from interlock.importers.openapi_operations import Reader, Unmade
 from interlock.importers.openapi_snapshot import Snapshot, read_snapshot, take_snapshot, write_snapshot
+from interlock.importers.snapshots import read_at
 
 __all__ = [
     "Loaded",
@@ -79,10 +80,7 @@ def load_snapshot(path: Path) -> Loaded:
 
     Where the document cannot be read nothing of it is a tool.
     """
-    try:
-        snapshot = read_snapshot(path.read_bytes())
-    except SpecInvalid as fault:
-        raise SpecInvalid(f"{path.name}: {fault}") from fault
+    snapshot = read_at(path, read_snapshot)
     if not snapshot.file:
         raise SpecInvalid(f"{path.name}: file is missing: say where the document lies")
     place = path.parent / snapshot.file

@@ -22,7 +22,7 @@ from interlock.declare.given import is_declared
 from interlock.declare.typed_values import check_keys, instance
 from interlock.importers.openapi_changes import Field, fields
 from interlock.importers.python_packages import Package, installed, module_of
-from interlock.importers.snapshots import Form, read_fields
+from interlock.importers.snapshots import Form, read_at, read_fields
 from interlock.importers.yaml_text import write_yaml
 
 _log = logging.getLogger(__name__)
@@ -149,10 +149,7 @@ def python_tools(snapshot: PythonSnapshot) -> tuple[Declaration, ...]:
 
 def python_snapshot_at(path: Path) -> PythonSnapshot:
     """The snapshot of a file. Raises `SpecInvalid` or `OSError`."""
-    try:
-        return read_python_snapshot(path.read_bytes())
-    except SpecInvalid as fault:
-        raise SpecInvalid(f"{path.name}: {fault}") from fault
+    return read_at(path, read_python_snapshot)
 
 
 def read_python_snapshot(data: bytes) -> PythonSnapshot:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 from interlock.core.canonical import Json
 from interlock.core.errors import SpecInvalid
 from interlock.core.tool import spec_to_json
 from interlock.declare.typed_values import check_keys, typed
 from interlock.importers.openapi_text import read_document
+
+T = TypeVar("T")
 
 
 class Named(Protocol):
@@ -46,6 +49,14 @@ def read_fields(data: bytes, form: Form) -> dict[str, Any]:
         if needed not in found:
             raise SpecInvalid(f"the snapshot: {needed} is missing")
     return found
+
+
+def read_at(path: Path, read: Callable[[bytes], T]) -> T:
+    """What a file holds. Raises `SpecInvalid` with the file's name, or `OSError`."""
+    try:
+        return read(path.read_bytes())
+    except SpecInvalid as fault:
+        raise SpecInvalid(f"{path.name}: {fault}") from fault
 
 
 def read_said(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final, Unpack
 
 from interlock.core.call import Principal, PrincipalKind, storable
-from interlock.core.choice import ALWAYS, Found
+from interlock.core.choice import ALWAYS, FoundTool
 from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, SettingsInvalid
 from interlock.core.journal import EventKind
@@ -205,7 +205,7 @@ class RunDesk:
         view = self._engine.driven(tenant, run_id)
         return () if view is None else tuple(view.agent.hand_offs)
 
-    async def find(self, query: str, *, run_id: str, by: Principal, most: int) -> tuple[Found, ...] | None:
+    async def find(self, query: str, *, run_id: str, by: Principal, most: int) -> tuple[FoundTool, ...] | None:
         """The tools of a run that fit words best, of those that its agent may use now. None: it is not driven here for
         this principal."""
         view = self._engine.driven(by.tenant, run_id)

@@ -7,7 +7,7 @@ from typing import Final
 
 from interlock.core.call import Caller, Principal
 from interlock.core.catalogue import Tool
-from interlock.core.choice import ALWAYS, FIND_TOOLS, Choice, Found, Withheld, is_over, kept, one_line
+from interlock.core.choice import ALWAYS, FIND_TOOLS, FoundTool, ToolChoice, Withheld, is_over, kept, one_line
 from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import Visibility
 from interlock.core.routing import tools_of
@@ -33,16 +33,16 @@ class Finding:
         self._seen: tuple[View, Caller, tuple[Tool, ...]] | None = None
         self.tools_max = tools_max
 
-    async def search(self, query: str, caller: Caller, *, most: int) -> tuple[Found, ...]:
+    async def search(self, query: str, caller: Caller, *, most: int) -> tuple[FoundTool, ...]:
         """The tools that fit the words best, of those that this caller may see and that take calls at present."""
         return await self.among(query, self.usable(caller), most=most)
 
-    async def among(self, query: str, tools: tuple[Tool, ...], *, most: int) -> tuple[Found, ...]:
+    async def among(self, query: str, tools: tuple[Tool, ...], *, most: int) -> tuple[FoundTool, ...]:
         """Of these tools, which the caller may all see, those that fit best."""
         known = {tool.digest: tool.spec for tool in tools}
         ranked = await self._ranked(query, tools, most=min(most, FOUND_MAX))
         return tuple(
-            Found(spec.name, spec.version, one_line(spec.description), each.score, each.parts)
+            FoundTool(spec.name, spec.version, one_line(spec.description), each.score, each.parts)
             for each, spec in ((each, known[each.digest]) for each in ranked)
         )
 
@@ -67,7 +67,7 @@ class Finding:
 
     async def explained(
         self, caller: Caller, task: str, *, names: Sequence[str] | None, most: int, by: Principal | None
-    ) -> tuple[Choice, ...]:
+    ) -> tuple[ToolChoice, ...]:
         """What becomes of each tool, by name. Who is neither auditor nor operator hears of none that policy withholds
         from the caller. `names` are the agent's own list; where it has none, all that the caller may see are its."""
         view = self._views.current
@@ -128,13 +128,13 @@ def _every(view: View, caller: Caller) -> tuple[Tool, ...]:
 
 def _chosen(
     tool: Tool, withheld: Mapping[str, Withheld], places: Mapping[str, tuple[int, Ranked]], *, offer: frozenset[str]
-) -> Choice:
+) -> ToolChoice:
     spec, why = tool.spec, withheld.get(tool.digest)
     if why is None and spec.name not in offer:
         why = Withheld.LIMIT
     rank, found = places.get(tool.digest, (None, None))
     parts = {} if found is None else found.parts
-    return Choice(
+    return ToolChoice(
         spec.name, spec.version, why, _why(tool, why, rank), rank, 0.0 if found is None else found.score, parts
     )
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from interlock import Principal, ToolCall
-from interlock.core.choice import Found
+from interlock.core.choice import FoundTool
 from interlock.core.errors import ToolFault
 from interlock.core.functions import Context, Functions
 from interlock.declare.find_tools import NOTHING, OFFERED, find_tools
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.requirement("REG-10")
 class Run:
     """A run `r` of alice, which has one tool."""
 
-    async def find(self, query: str, *, run_id: str, by: Principal, most: int) -> tuple[Found, ...] | None:
+    async def find(self, query: str, *, run_id: str, by: Principal, most: int) -> tuple[FoundTool, ...] | None:
         if (run_id, by) != ("r", ALICE):
             return None
-        return (Found("mail", "1", "Sends mail.", 1.0, {}),)[: most if query == "mail" else 0]
+        return (FoundTool("mail", "1", "Sends mail.", 1.0, {}),)[: most if query == "mail" else 0]
 
 
 async def searched(query: str, *, run: str | None = "r") -> Any:

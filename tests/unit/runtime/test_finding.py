@@ -8,7 +8,7 @@ from interlock import Caller, Gate, Host, PolicySource, Principal, tool
 from interlock.core.agents import AgentTools, ToolUse
 from interlock.core.call import Origin
 from interlock.core.catalogue import Lifecycle, Tool
-from interlock.core.choice import Choice, Withheld
+from interlock.core.choice import ToolChoice, Withheld
 from interlock.core.tool import SHARED
 from interlock.ports import Ranked
 from interlock.runtime.finding import FOUND_MAX
@@ -43,7 +43,7 @@ async def names(gate: Gate, query: str, by: Principal = ALICE) -> list[str]:
     return [each.tool for each in await gate.catalogue.search(query, Caller(by))]
 
 
-async def chosen(gate: Gate, task: str, by: Principal | None = None, **more: object) -> dict[str, Choice]:
+async def chosen(gate: Gate, task: str, by: Principal | None = None, **more: object) -> dict[str, ToolChoice]:
     found = await gate.catalogue.explain_choice(Caller(BOB), task, by=by, **more)  # type: ignore[arg-type]
     return {each.tool: each for each in found}
 

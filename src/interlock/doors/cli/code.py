@@ -9,16 +9,20 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from interlock.core.errors import InterlockError, SettingsInvalid
 from interlock.doors.cli.answer import note
 from interlock.doors.cli.faults import ToolsInvalid
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from interlock.core.functions import Declaration
     from interlock.doors.cli.project import Project
     from interlock.loop.model import Model
+
+T = TypeVar("T")
 
 
 def load_tools(project: Project) -> tuple[Declaration, ...]:
@@ -130,10 +134,7 @@ def _of_snapshot(path: Path) -> tuple[Declaration, ...]:
     """The tools of an imported document; what is no longer as it was reviewed is told, and left out."""
     from interlock.importers.openapi import load_snapshot
 
-    try:
-        loaded = load_snapshot(path)
-    except OSError as fault:
-        raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
+    loaded = _loaded(path, load_snapshot)
     for each in loaded.refused:
         note(f"{each.name} ({each.key}) of {path.name} is no tool: {each.reason}.")
     return loaded.tools
@@ -143,10 +144,7 @@ def _of_server(path: Path) -> tuple[Declaration, ...]:
     """The tools of an imported server, which is not asked here; what cannot be one now is told, and left out."""
     from interlock.importers.mcp import load_mcp_snapshot
 
-    try:
-        loaded = load_mcp_snapshot(path)
-    except OSError as fault:
-        raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
+    loaded = _loaded(path, load_mcp_snapshot)
     for each in loaded.refused:
         note(f"{each.name} ({each.key}) of {path.name} is no tool: {each.reason}.")
     return loaded.tools
@@ -156,10 +154,14 @@ def _of_package(path: Path) -> tuple[Declaration, ...]:
     """The tools of an imported package, whose code runs here where it is what was reviewed."""
     from interlock.importers.python import load_python, python_snapshot_at
 
-    try:
-        loaded = load_python(python_snapshot_at(path))
-    except OSError as fault:
-        raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
+    loaded = _loaded(path, lambda place: load_python(python_snapshot_at(place)))
     for each in loaded.refused:
         note(f"{each.key} of {path.name} gives no tool: {each.reason}.")
     return loaded.tools
+
+
+def _loaded(path: Path, load: Callable[[Path], T]) -> T:
+    try:
+        return load(path)
+    except OSError as fault:
+        raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from interlock.core.canonical import Json
-    from interlock.core.choice import Choice, Found
+    from interlock.core.choice import FoundTool, ToolChoice
 
 app = typer.Typer()
 
@@ -45,7 +45,7 @@ async def search(
         return _found(await catalogue.search(query, caller, limit=limit))
 
 
-def _found(found: tuple[Found, ...]) -> Answer:
+def _found(found: tuple[FoundTool, ...]) -> Answer:
     header = ("Tool", "Version", "Fits", "What it does")
     values = [(each.tool, each.version, f"{each.score:.2f}", each.line) for each in found]
     document: list[Json] = [
@@ -62,7 +62,7 @@ def _found(found: tuple[Found, ...]) -> Answer:
     return Answer({"tools": document}, rows(header, values, empty=empty))
 
 
-def _explained(choices: tuple[Choice, ...]) -> Answer:
+def _explained(choices: tuple[ToolChoice, ...]) -> Answer:
     """What is offered first, then by how well it fits."""
     ordered = sorted(choices, key=lambda each: (each.withheld is not None, each.rank or len(choices) + 1, each.tool))
     header = ("Tool", "Version", "Offered", "Place", "Fits", "Why")
