@@ -13,6 +13,7 @@ from interlock.core.compatibility_schemas import Finding, Verdict
 from interlock.core.effect import Effect
 from interlock.core.evidence import EvidenceKind
 from interlock.core.labels import Labels
+from interlock.core.schema_words import cut
 from interlock.core.tool import ApprovalFloor, ChosenBy, OutputCheck, ToolSpec
 
 BREAKING, UNCERTAIN, COMPATIBLE = Verdict.BREAKING, Verdict.UNCERTAIN, Verdict.COMPATIBLE
@@ -23,6 +24,7 @@ Change: TypeAlias = "tuple[str, Verdict, str] | None"
 _EFFECTS: Final = tuple(Effect)
 _EVIDENCE: Final = (EvidenceKind.STATUS, EvidenceKind.CANDIDATE, EvidenceKind.AUTHORITATIVE)
 _CHECKS: Final = tuple(OutputCheck)
+_CODE: Final = "python"
 _WORDS: Final = ("title", "description", "use_when", "not_for", "localized", "summary", "promises", "examples", "owner",
                  "business_owner")  # fmt: skip
 
@@ -33,6 +35,7 @@ def behaviours(old: ToolSpec, new: ToolSpec) -> Iterator[Finding]:
         change = rule(old, new)
         if change is not None:
             yield Finding(part, "", *change)
+    yield from _handler(old, new)
     yield from _errors(old, new)
     for name in _WORDS:
         if getattr(old, name) != getattr(new, name):
@@ -234,9 +237,27 @@ def _cache(old: ToolSpec, new: ToolSpec) -> Change:
     return "cache-changed", UNCERTAIN, "Its results may be given again, or for another time."
 
 
-def _handler(old: ToolSpec, new: ToolSpec) -> Change:
-    words = "Other code or another address runs it; what that does no contract says."
-    return ("handler", COMPATIBLE, words) if old.handler != new.handler else None
+def _handler(old: ToolSpec, new: ToolSpec) -> Iterator[Finding]:
+    """What runs it. A Python function is known by its code, which versions are published to change: a note.
+
+    Any other fingerprint is over what was declared: place, credentials, limits and what answers mean, besides code.
+    """
+    before, after = old.handler, new.handler
+    if before.kind != after.kind:
+        yield _elsewhere("/kind", f"It was run by {before.kind} and is run by {after.kind}.")
+    elif before != after and after.kind == _CODE:
+        words = f"Other code runs it ({cut(after.target)}); what that does no contract says."
+        yield Finding("handler", "", "handler", COMPATIBLE, words)
+    elif before.target != after.target:
+        yield _elsewhere("/target", f"It led to {cut(before.target)} and leads to {cut(after.target)}.")
+    elif before.fingerprint != after.fingerprint:
+        words = f"{cut(after.target)} is run with other bytes, credentials, limits, meanings, or by another listing."
+        yield _elsewhere("/fingerprint", words)
+
+
+def _elsewhere(path: str, words: str) -> Finding:
+    said = f"{words} Nobody can prove that it does the same there."
+    return Finding("handler", path, "handler-changed", UNCERTAIN, said)
 
 
 def _errors(old: ToolSpec, new: ToolSpec) -> Iterator[Finding]:
@@ -310,5 +331,4 @@ _RULES: Final[Mapping[str, Callable[[ToolSpec, ToolSpec], Change]]] = {
         (BREAKING, "A call that was done in part can no longer be gone on with."),
         (COMPATIBLE, "A call that was done in part can be gone on with."),
     ),
-    "handler": _handler,
 }

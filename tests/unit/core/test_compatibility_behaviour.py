@@ -1,10 +1,11 @@
 """What a version promises beside its schemas: less of it breaks, more of it does not, and what depends is uncertain."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from interlock.core.compatibility import compare
+from interlock.core.compatibility import Verdict, compare
 from interlock.core.effect import Effect
 from interlock.core.evidence import EvidenceKind, EvidenceRule
 from interlock.core.labels import Confidentiality, Labels, Trust
@@ -135,6 +136,39 @@ def test_results_that_are_checked_less_are_relied_on_less() -> None:
     strict, off = ({**CHECKED, "output_check": each} for each in (OutputCheck.STRICT, OutputCheck.OFF))
     assert found(strict, off) == ("output-check-weakened", "breaking")
     assert found(off, strict) == ("output-check-raised", "uncertain")
+
+
+PYTHON = Entrypoint("python", "notes:search", "0" * 64)
+HTTP = Entrypoint("http", "GET https://notes.example.com/v1/search", "0" * 64)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path", "said"),
+    [
+        (PYTHON, HTTP, "/kind", "It was run by python and is run by http."),
+        (HTTP, replace(HTTP, target="GET https://other.example.org/v1/search"), "/target", "https://other.example.org"),
+        (HTTP, replace(HTTP, target="POST https://notes.example.com/v1/search"), "/target", "POST"),
+        (Entrypoint("mcp", "CALL stdio/git log", "0" * 64), Entrypoint("mcp", "CALL stdio/own log", "1" * 64),
+         "/target", "It led to CALL stdio/git log and leads to CALL stdio/own log."),
+        (Entrypoint("program", "sh run.sh", "0" * 64), Entrypoint("program", "sh other.sh", "1" * 64),
+         "/target", "sh other.sh"),
+        (HTTP, replace(HTTP, fingerprint="1" * 64), "/fingerprint", "credentials"),
+    ],
+)  # fmt: skip
+def test_a_version_that_leads_elsewhere_is_never_compatible(
+    old: Entrypoint, new: Entrypoint, path: str, said: str
+) -> None:
+    comparison = compare(spec(handler=old), spec(handler=new))
+    assert comparison.verdict is Verdict.UNCERTAIN
+    [finding] = comparison.findings
+    assert (finding.part, finding.path, finding.kind) == ("handler", path, "handler-changed")
+    assert said in finding.reason
+
+
+def test_other_python_code_is_told_and_makes_no_version_uncertain() -> None:
+    renamed = compare(spec(handler=PYTHON), spec(handler=Entrypoint("python", "notes:find", "1" * 64)))
+    assert (renamed.verdict, renamed.findings[0].kind) == (Verdict.COMPATIBLE, "handler")
+    assert "notes:find" in renamed.findings[0].reason
 
 
 def found(old: dict[str, Any], new: dict[str, Any]) -> tuple[str, str]:
