@@ -23,6 +23,7 @@ from interlock.declare.mcp_server import McpServer
 from interlock.declare.options import SharedOptions
 from interlock.importers.mcp_arguments import limited
 from interlock.importers.mcp_tools import McpRead
+from interlock.importers.openapi_names import refuse_own
 from interlock.importers.openapi_text import read_document
 from interlock.importers.snapshots import read_said
 
@@ -98,6 +99,7 @@ class Surroundings:
 
 def decided(read: McpRead, decision: McpDecision, around: Surroundings) -> McpTool:
     """The tool that a person allowed. Raises `SpecInvalid` where the decision does not fit what was listed."""
+    refuse_own(decision.name)
     said: dict[str, Any] = {
         "description": read.description,
         "title": read.title,

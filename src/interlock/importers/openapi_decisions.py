@@ -16,6 +16,7 @@ from interlock.declare.http import HttpTool
 from interlock.declare.http_options import HttpOptions
 from interlock.declare.http_request import HttpParameter
 from interlock.declare.typed_values import check_keys
+from interlock.importers.openapi_names import refuse_own
 from interlock.importers.openapi_operations import Read, declared, input_schema
 from interlock.importers.openapi_security import bound
 from interlock.importers.snapshots import read_said
@@ -66,6 +67,7 @@ def read_decision(given: object, *, path: str) -> Decision:
 
 def decided(read: Read, decision: Decision, *, owner: str, secrets: Mapping[str, str]) -> HttpTool:
     """The tool that a person allowed. Raises `SpecInvalid` where the decision does not fit what was read."""
+    refuse_own(decision.name)
     _check_names(read, decision)
     fixed, hidden = decision.fix, decision.hide
     parameters = tuple(_narrowed(each, decision) for each in read.parameters if each.name not in hidden)

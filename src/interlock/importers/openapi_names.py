@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from interlock.core.canonical import sha256_hex
+from interlock.core.choice import ALWAYS
+from interlock.core.errors import SpecInvalid
 
 NAME_CHARS_MAX = 60
 _ILLEGAL = re.compile(r"[^A-Za-z0-9]+")
@@ -17,11 +19,19 @@ _VERSION = re.compile(r"v[0-9]+")
 def tool_names(operations: Iterable[tuple[str, str]]) -> Mapping[str, str]:
     """The name of each operation, from its key (`GET /pets/{id}`) and its operationId, which may be empty.
 
-    Where two would have one name, each gets a mark made of its own key: what is added later renames at most once.
+    Where two would have one name, each gets a mark made of its own key: what is added later renames at most once. So
+    does one that would be called as the gate's own tools are.
     """
     wanted = {key: _bounded(_plain(given, key), key) for key, given in operations}
     taken = Counter(name.lower() for name in wanted.values())
+    taken.update(ALWAYS)
     return {key: name if taken[name.lower()] == 1 else _marked(name, key) for key, name in wanted.items()}
+
+
+def refuse_own(name: str) -> None:
+    """Raise `SpecInvalid` for what the gate's own tools are called: runs know those by their names alone."""
+    if name.lower() in ALWAYS:
+        raise SpecInvalid(f"name: {name} is what a tool of the gate itself is called; say another")
 
 
 def argument_names(parameters: Iterable[tuple[str, str]]) -> list[str]:

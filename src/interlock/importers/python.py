@@ -21,6 +21,7 @@ from interlock.core.text import visible
 from interlock.declare.given import is_declared
 from interlock.declare.typed_values import check_keys, instance
 from interlock.importers.openapi_changes import Field, fields
+from interlock.importers.openapi_names import refuse_own
 from interlock.importers.python_packages import Package, installed, module_of
 from interlock.importers.snapshots import Form, read_at, read_fields
 from interlock.importers.yaml_text import write_yaml
@@ -203,6 +204,8 @@ def _tools_of(name: str, entry: PythonEntry, package: Package) -> tuple[Declarat
     if not entry.tools and len(found) > 1:
         raise SpecInvalid(f"{entry.place} gives several tools ({', '.join(sorted(names))}): name those that are meant")
     check_keys(dict.fromkeys(entry.tools), names, path="tools")
+    for each in entry.tools or names:
+        refuse_own(each)
     return tuple(names[each] for each in entry.tools or names)
 
 

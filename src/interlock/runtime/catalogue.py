@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
+from typing import Final
 
 from interlock.core.call import Caller, Principal
 from interlock.core.canonical import canonical, decode
 from interlock.core.catalogue import Tool
+from interlock.core.choice import ALWAYS
 from interlock.core.compatibility import Comparison, compare, told
 from interlock.core.compatibility_versions import predecessor
 from interlock.core.compensation import wrong_with
@@ -236,10 +238,16 @@ def _each_once(wanted: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
     return tuple(found.values())
 
 
+_OWN: Final = "interlock.declare."
+"""What the code of the gate's own tools is called by: runs know these tools by their names alone."""
+
+
 def _refuse_clashes(wanted: Iterable[ToolSpec], versions: Iterable[Registered]) -> None:
     """One name means one tool for every tenant that can see it."""
     owners: dict[tuple[str, str], str] = {(each.tenant, each.name): each.source for each in versions}
     for spec in wanted:
+        if spec.name.lower() in ALWAYS and not spec.handler.target.startswith(_OWN):
+            raise SpecInvalid(f"{spec.name} is what a tool of the gate itself is called; give this one another name")
         taken = owners.get((spec.tenant, spec.name))
         if taken is not None and taken != spec.source:
             raise SpecInvalid(f"{spec.name} is taken by a tool of the source {taken}")

@@ -97,3 +97,12 @@ def test_a_file_that_was_edited_where_only_the_server_speaks_is_refused() -> Non
         read_decision("other", said, path="x")
     with pytest.raises(SpecInvalid, match="external is missing"):
         read_decision("send", {name: each for name, each in said.items() if name != "external"}, path="x")
+
+
+def test_a_tool_that_a_person_calls_as_one_of_the_gates_own_is_none_and_harms_no_other() -> None:
+    snapshot = allowed(taken(entry(), entry("other")))
+    edited = replace(snapshot.tools["send"], name="hand_off")
+    found = load_mcp(replace(snapshot, tools={**snapshot.tools, "send": edited}))
+    assert [each.spec().name for each in found.tools] == ["other"]
+    assert found.refused[0].reason == "name: hand_off is what a tool of the gate itself is called; say another"
+    assert tool(entry("find_tools")).spec().name.startswith("find_tools_")

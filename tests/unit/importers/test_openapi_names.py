@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.importers.openapi_names import NAME_CHARS_MAX, argument_names, tool_names
+from interlock.core.errors import SpecInvalid
+from interlock.importers.openapi_names import NAME_CHARS_MAX, argument_names, refuse_own, tool_names
 
 LEGAL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
@@ -23,6 +24,18 @@ LEGAL = re.compile(r"[A-Za-z0-9_-]{1,64}")
 )
 def test_a_name_is_the_documents_own_or_that_of_its_place(key: str, given_name: str, wanted: str) -> None:
     assert tool_names([(key, given_name)]) == {key: wanted}
+
+
+@pytest.mark.requirement("REG-9")
+@pytest.mark.parametrize("name", ["find_tools", "hand_off", "read_result", "FIND_TOOLS"])
+def test_nothing_imported_is_called_as_the_gates_own_tools_are(name: str) -> None:
+    found = tool_names([("POST /a", name), ("POST /b", "b")])
+    assert found["POST /a"].startswith(f"{name}_")
+    assert found["POST /b"] == "b"
+    with pytest.raises(SpecInvalid, match="the gate itself"):
+        refuse_own(name)
+    for each in found.values():
+        refuse_own(each)
 
 
 def test_two_of_one_name_get_a_mark_of_their_own_whatever_their_order() -> None:

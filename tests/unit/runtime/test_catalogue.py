@@ -127,6 +127,14 @@ async def test_one_name_means_one_tool_for_every_tenant_that_sees_it() -> None:
         assert code(await gate.call(save(), principal=ALICE, task="t")) == "TOOL_NOT_FOUND"
 
 
+@pytest.mark.requirement("REG-9")
+@pytest.mark.parametrize("name", ["find_tools", "hand_off", "read_result"])
+async def test_no_tool_takes_the_name_of_one_that_runs_know_by_it(name: str) -> None:
+    async with opened(":memory:", Shelf().tools) as gate:
+        with pytest.raises(SpecInvalid, match="a tool of the gate itself"):
+            await gate.catalogue.register([replace(Shelf().search.spec(), name=name, source="mcp")], by=OPERATOR)
+
+
 @pytest.mark.requirement("POL-5")
 async def test_a_listing_shows_what_the_same_policy_lets_be_called_in_this_environment() -> None:
     only = 'permit (principal, action, resource) when { context.environment == "production" };'
