@@ -131,6 +131,11 @@ class Registry:
         """Every published version of a name, oldest first, callable here or not."""
         return await self._views.named(name, dict.fromkeys((tenant, SHARED)))
 
+    async def all_versions(self, *, tenant: str = SHARED) -> tuple[Registered, ...]:
+        """Every version of every name that a tenant has, or that all share, oldest first."""
+        _, versions = await self._views.versions()
+        return tuple(each for each in versions if each.tenant in (tenant, SHARED))
+
     async def diff(self, name: str, old: str, new: str, *, tenant: str = SHARED) -> Comparison:
         """What changed between two published versions of a name, whichever was first. Raises `ToolUnknown`."""
         versions = await self.list_versions(name, tenant=tenant)

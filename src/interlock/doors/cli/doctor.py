@@ -149,6 +149,11 @@ async def _of_project() -> AsyncIterator[Check]:
 
         for each in await store_checks(Path(project.store)):
             yield each
+    if store.state != BAD and project.is_stored:
+        from interlock.doors.cli.doctor_catalogue import catalogue_checks
+
+        for each in await catalogue_checks():
+            yield each
 
 
 async def _tools(project: Project) -> Check:

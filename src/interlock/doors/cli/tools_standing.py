@@ -37,14 +37,24 @@ def lines_of(found: Iterable[Mapping[str, Json]]) -> list[str]:
 
 async def overdue(session: Session) -> list[str]:
     """A sentence for each version whose day of review is past, and for each stop that stands."""
-    today = datetime.now(UTC).date().isoformat()
     acts, by = session.gate.catalogue, session.by
-    days = await acts.review_days(tenant=by.tenant)
-    late = [(name, version, day) for (name, version), day in sorted(days.items()) if day <= today]
+    late = await reviews_due(session)
     lines = [f"{visible(name)} {visible(version)} was to be reviewed on {day}." for name, version, day in late]
     return lines + [
         f"Stopped: {visible(each.scope.words)} ({visible(each.reason)})." for each in await acts.stops(by=by)
     ]
+
+
+async def reviews_due(session: Session) -> list[tuple[str, str, str]]:
+    """Name, version and day of each review that should have been; nobody has to look at what is retired."""
+    from interlock.core.lifecycle import Lifecycle
+
+    today = datetime.now(UTC).date().isoformat()
+    acts, tenant = session.gate.catalogue, session.by.tenant
+    gone = {(each.name, each.version) for each in await acts.all_versions(tenant=tenant)
+            if each.state is Lifecycle.RETIRED}  # fmt: skip
+    days = await acts.review_days(tenant=tenant)
+    return [(*place, day) for place, day in sorted(days.items()) if day <= today and place not in gone]
 
 
 def _standing(found: Registered, tool: Tool, days: Mapping[tuple[str, str], str]) -> dict[str, Json]:

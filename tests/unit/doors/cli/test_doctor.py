@@ -28,6 +28,10 @@ def test_a_project_in_use_is_in_order(cli: Cli, project: Path, waiting: str) -> 
         "policies",
         "store",
         *stand,
+        "stops",
+        "closed tools",
+        "reviews",
+        "retirements",
         "sandbox",
         "model",
     ]
