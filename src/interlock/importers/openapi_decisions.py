@@ -106,6 +106,8 @@ def _check_names(read: Read, decision: Decision) -> None:
     for place, names in (("hide", decision.hide), ("fix", decision.fix), ("narrow", decision.narrow)):
         check_keys(dict.fromkeys(names), known, path=place)
     for name in decision.hide:
+        if name in decision.fix:
+            raise SpecInvalid(f"hide: {name} is fixed as well; a fixed one is sent, a hidden one is not")
         if known[name].required or known[name].place is Place.PATH:
             raise SpecInvalid(f"hide: {name} must be sent; fix it instead")
     declared_statuses = {each.status for each in read.options["errors"]}

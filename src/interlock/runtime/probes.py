@@ -168,7 +168,8 @@ class ProbeDesk:
         before = await self.history(example.tool, example.name)
         failed_before = before is not None and bool(before.records) and not before.records[-1].passed
         says_something = any(each.rule not in _MISPLACED for each in record.findings)
-        degraded = (record.passed or says_something) and self._act(example, tool, record, failed_before=failed_before)
+        is_last = failed_before and all((await self._others(example, tool)).values())
+        degraded = (record.passed or says_something) and self._act(example, tool, record, lifts=is_last)
         proposes = f"quarantine {tool.spec.name} {tool.spec.version}" if says_something else ""
         told = {
             "subject": example.tool,
@@ -198,8 +199,8 @@ class ProbeDesk:
             return
         log.warning("the probe %s of %s is not on record: others write at the same time", example.name, example.tool)
 
-    def _act(self, example: ToolExample, tool: Tool, record: ProbeRecord, *, failed_before: bool) -> bool:
-        """Mark the tool, where it is let and nothing worse is known of it; take that back once a probe passes."""
+    def _act(self, example: ToolExample, tool: Tool, record: ProbeRecord, *, lifts: bool) -> bool:
+        """Mark the tool, where it is let and nothing worse is known of it; take it back once none fails."""
         if self._acts is not ProbeActs.DEGRADE:
             return False
         health, spec = self._parts.health, tool.spec
@@ -207,7 +208,7 @@ class ProbeDesk:
             for_s = 2.0 * (every_s(example) or EVERY_S)
             health.set(spec.tenant, spec.name, state=HealthState.DEGRADED, for_s=for_s)
             return True
-        if record.passed and failed_before and health.state(spec) is HealthState.DEGRADED:
+        if record.passed and lifts and health.state(spec) is HealthState.DEGRADED:
             health.set(spec.tenant, spec.name, state=HealthState.HEALTHY)
         return False
 
@@ -223,15 +224,20 @@ class ProbeDesk:
         """How all probes of the version stand by now, for the gates of its moves."""
         documents = self._parts.world.documents
         found = await documents.document(DocumentKind.READINESS, tenant=self._home, name=tool.digest)
-        stands = {example.name: record.passed}
-        for each in await self._published([example.tool]):
-            history = None if each.name in stands else await self.history(each.tool, each.name)
-            if history is not None and history.records and history.records[-1].digest == tool.digest:
-                stands[each.name] = history.records[-1].passed
+        stands = {example.name: record.passed, **await self._others(example, tool)}
         passed = sum(stands.values())
         probes = Tally(passed, len(stands) - passed)
         plain = Readiness(tool=tool.spec.name, version=tool.spec.version, digest=tool.digest)
         return next_readiness(found, plain, lambda known: replace(known, probes=probes), home=self._home)
+
+    async def _others(self, example: ToolExample, tool: Tool) -> dict[str, bool]:
+        """Whether each other probe of the version, as far as it was made, passed when it was made last."""
+        stands: dict[str, bool] = {}
+        for each in await self._published([example.tool]):
+            history = None if each.name == example.name else await self.history(each.tool, each.name)
+            if history is not None and history.records and history.records[-1].digest == tool.digest:
+                stands[each.name] = history.records[-1].passed
+        return stands
 
     async def _document(self, tool: str, name: str) -> Document | None:
         documents = self._parts.world.documents

@@ -58,6 +58,7 @@ def test_a_status_that_proves_that_nothing_happened_is_a_persons_word() -> None:
         ({"fix": {"b": "longer than five"}}, "does not fit"),
         ({"fix": {"b": 5}}, "does not fit"),
         ({"narrow": {"b": {"type": "strnig"}}}, ""),
+        ({"hide": ("b",), "fix": {"b": 1}}, "hide: b is fixed as well"),
         ({"nothing_happened": (500,)}, "500 is no declared error"),
         ({"options": {"key": ["zz"]}}, "zz"),
         ({"options": {"timeout_ms": "soon"}}, "timeout_ms"),

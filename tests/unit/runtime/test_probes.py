@@ -112,6 +112,21 @@ async def test_a_declared_read_that_writes_is_found_degraded_and_proposed_for_qu
 
 
 @pytest.mark.requirement("REG-14")
+async def test_one_probe_that_passes_again_takes_back_no_mark_that_another_stands_for() -> None:
+    counter = Counter(writes=True)
+    spec, wrong = counter.tools[0].spec(), Expected(status=Status.OK, data=Document.of("other"))
+    async with gate_of(counter, probe(name="a", expected=wrong), probe(name="p")) as gate:
+        await gate.probes.run(by=OPERATOR)
+        counter.writes = False
+        for _ in range(2):
+            assert [each.record.passed for each in await gate.probes.run(by=OPERATOR)] == [False, True]
+            assert gate.health.state(spec) is HealthState.DEGRADED
+        await gate.examples.publish([probe(name="a"), probe(name="p")], by=OPERATOR)
+        assert [each.record.passed for each in await gate.probes.run(by=OPERATOR)] == [True, True]
+        assert gate.health.state(spec) is HealthState.HEALTHY
+
+
+@pytest.mark.requirement("REG-14")
 async def test_where_the_settings_only_report_a_failing_probe_changes_nothing() -> None:
     counter = Counter(writes=True)
     async with gate_of(counter, probe_acts=ProbeActs.REPORT) as gate:
