@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from interlock.core.canonical import canonical, decode
-from interlock.core.errors import SpecInvalid
+from interlock.core.errors import MoveRefused
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 
@@ -22,17 +22,17 @@ class DefaultVersion:
     until_us: int = 0
 
     def promoted(self, version: str, *, until_us: int) -> DefaultVersion:
-        """Another version is the default, and this one is kept for a while. Raises `SpecInvalid` where it is it."""
+        """Another version is the default, and this one is kept for a while. Raises `MoveRefused` where it is it."""
         if version == self.version:
-            raise SpecInvalid(f"{version} is the default already")
+            raise MoveRefused(f"{version} is the default already")
         return DefaultVersion(version, self.version, until_us)
 
     def rolled_back(self, now_us: int) -> DefaultVersion:
-        """The version before is the default again. Raises `SpecInvalid` where there is no way back."""
+        """The version before is the default again. Raises `MoveRefused` where there is no way back."""
         if not self.before:
-            raise SpecInvalid(f"there is no version before {self.version} to go back to: promote one")
+            raise MoveRefused(f"there is no version before {self.version} to go back to: promote one")
         if now_us > self.until_us:
-            raise SpecInvalid(
+            raise MoveRefused(
                 f"the window for going back to {self.before} has passed: promote it, which is another decision"
             )
         return DefaultVersion(self.before)

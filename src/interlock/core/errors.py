@@ -5,7 +5,7 @@
     │   └── KeyInvalid         the key of a store is missing, broken or another
     ├── SpecInvalid            a tool that cannot be registered
     │   ├── SchemaInvalid      its JSON Schema is unusable, unbounded or reaches outside itself
-    │   ├── MoveRefused        a move of its lifecycle whose gate lacks something, or that says too little
+    │   ├── MoveRefused        a move or default that cannot be, or that says too little
     │   └── VersionExists      its (name, version) is published already with another digest
     ├── ToolUnknown            a lookup by name or version that finds nothing
     ├── ActRefused             an act of control by somebody who may not do it
@@ -55,7 +55,9 @@ class VersionExists(SpecInvalid):
 
 
 class MoveRefused(SpecInvalid):
-    """A move of a version whose gate lacks something, or that does not say what it has to say."""
+    """A move of a version, or of the default of a name, that leads nowhere from where it stands, whose gate lacks
+    something, or that does not say what it has to say.
+    """
 
 
 class ToolUnknown(InterlockError):

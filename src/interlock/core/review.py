@@ -125,9 +125,11 @@ def _logged(tallies: Tallies, names: Iterable[str]) -> Mapping[str, Logged]:
 
 def _coverage(tallies: Tallies, names: Iterable[str]) -> Coverage:
     names = [*names]
+    since = [each for each in tallies.invented if each.text in names]
+    lacking = [each for each in tallies.invented if each.text not in names]
     return Coverage(
-        invented=tuple(_with_nearest(each, names) for each in tallies.invented[:WANTED_MAX]),
-        names=tallies.names,
+        invented=tuple(_with_nearest(each, names) for each in lacking[:WANTED_MAX]),
+        names=tallies.names - sum(each.times for each in since),
         unfound=tallies.unfound[:WANTED_MAX],
         searches=tallies.searches,
         detours=tallies.detours,

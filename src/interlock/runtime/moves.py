@@ -9,7 +9,7 @@ from functools import partial
 from interlock.core.call import Principal, PrincipalKind
 from interlock.core.canonical import canonical, decode
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import ActRefused, MoveRefused, SpecInvalid, StoreError, ToolUnknown
+from interlock.core.errors import ActRefused, MoveRefused, StoreError, ToolUnknown
 from interlock.core.evidence_pack import MoveEvidence, Pack
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import CLOSED, MOVES, OPEN, Lifecycle
@@ -73,8 +73,8 @@ class Moving(Registry):
         Without a version it closes every version that may go there; it opens those that stand where the newest that
         may go there stands, so that releasing what was frozen opens nothing that is quarantined.
 
-        Raises `ActRefused`, `ToolUnknown`, `MoveRefused` where the gate of the move lacks something or no reason is
-        given, or `SpecInvalid` where none may go there from where it stands.
+        Raises `ActRefused`, `ToolUnknown`, `MoveRefused` where the gate of the move lacks something, no reason is
+        given, or none may go there from where it stands.
         """
         wanted = Wanted(name, version, by, _grounds(reason))
         return await self._move(wanted, partial(_going, state=state), words=f"become {state.value}")
@@ -144,7 +144,7 @@ class Moving(Registry):
         """How the gate of such a move would stand if it were made now; nothing is moved. Raises as `move` does."""
         found = await self._one(name, version, tenant=by.tenant)
         if state not in MOVES[found.state]:
-            raise SpecInvalid(f"{name} {version} is {found.state.value} and cannot become {state.value}")
+            raise MoveRefused(_stands(found, f"become {state.value}"))
         _, versions = await self._views.versions()
         packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
         wanted = Wanted(name, version, by, _grounds(reason))
@@ -181,11 +181,12 @@ class Moving(Registry):
         )
         only_operators(wanted.by, "Moving a tool", tenants={each.tenant for each in found}, home=self._home)
         if not found:
-            raise ToolUnknown(f"there is no tool named {wanted.name!r}")
+            which = "" if wanted.version is None else f" of version {wanted.version[:128]!r}"
+            raise ToolUnknown(f"there is no tool named {wanted.name!r}{which}")
         kept = {each: await self._kept(DocumentKind.EVIDENCE, each) for each in found}
         steps = going(tuple((each, packs_in(document)) for each, document in kept.items()))
         if not steps:
-            raise SpecInvalid(f"{wanted.name} {found[-1].version} is {found[-1].state.value} and cannot {words}")
+            raise MoveRefused(_stands(found[-1], words))
         done = [await self._step(held, to, wanted, kept=kept[held], versions=versions) for held, to in steps]
         return Planned(
             tuple(each.moved for each in done),
@@ -292,6 +293,13 @@ def _back(found: tuple[tuple[Registered, tuple[Pack, ...]], ...]) -> tuple[tuple
     """Where frozen versions stood before. What was published while its name was frozen never stood anywhere."""
     frozen = [(each, stood(packs, now=each.state)) for each, packs in found if each.state is Lifecycle.FROZEN]
     return tuple((each, Lifecycle.AVAILABLE if was not in OPEN else was) for each, was in frozen)
+
+
+def _stands(found: Registered, words: str) -> str:
+    """Why a version cannot do what the words say: it is there already, or no way leads there."""
+    state = found.state.value
+    cannot = "already" if words == f"become {state}" else f"and cannot {words}"
+    return f"{found.name} {found.version} is {state} {cannot}"
 
 
 def _moved(held: Registered, to: Lifecycle, wanted: Wanted, *, case: Case) -> Registered:

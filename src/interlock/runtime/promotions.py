@@ -10,7 +10,7 @@ from interlock.core.agents import WINDOW_S
 from interlock.core.call import Principal
 from interlock.core.default_versions import DefaultVersion, default_from_bytes, default_to_bytes
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import SpecInvalid, ToolUnknown
+from interlock.core.errors import MoveRefused, ToolUnknown
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import CLOSED, Use, precedence, refusal
 from interlock.core.tool import SHARED
@@ -50,18 +50,18 @@ class Promotions(Stopping):
         """Make a version the default of its name, whatever is published after it. It takes hold with the next call.
 
         The default until now is kept for `window_s`, in which `roll_back` goes back to it. Raises `ActRefused`,
-        `ToolUnknown`, `SpecInvalid` where the version takes no calls or is the default already, `PolicyInvalid` where
+        `ToolUnknown`, `MoveRefused` where the version takes no calls or is the default already, `PolicyInvalid` where
         policies do not fit it, `DocumentChanged` where somebody else has changed it at the same time.
         """
         if window_s < 0:
-            raise SpecInvalid("window_s is the seconds in which one act goes back, not less than 0")
+            raise MoveRefused("window_s is the seconds in which one act goes back, not less than 0")
         act = _Act(name, by, reason, EventKind.TOOL_PROMOTED)
         return await self._carried_out(act, partial(self._promoted, version=version, window_s=window_s))
 
     async def roll_back(self, name: str, *, by: Principal, reason: str) -> DefaultVersion:
         """Go back to the default before the last promotion, within its window: one act, which takes hold at once.
 
-        Raises `ActRefused`, `ToolUnknown`, or `SpecInvalid` where there is no way back, or where the version before
+        Raises `ActRefused`, `ToolUnknown`, or `MoveRefused` where there is no way back, or where the version before
         takes no calls any more.
         """
         return await self._carried_out(_Act(name, by, reason, EventKind.TOOL_ROLLED_BACK), self._gone_back)
@@ -106,7 +106,7 @@ class Promotions(Stopping):
 
     def _gone_back(self, versions: tuple[Registered, ...], stored: DefaultVersion | None) -> DefaultVersion:
         if stored is None:
-            raise SpecInvalid(f"no version of {versions[0].name} was promoted: there is nothing to go back from")
+            raise MoveRefused(f"no version of {versions[0].name} was promoted: there is nothing to go back from")
         changed = stored.rolled_back(self._world.clock.now_us())
         _refuse_closed(versions, changed.version)
         return changed
@@ -134,4 +134,4 @@ def _refuse_closed(versions: tuple[Registered, ...], version: str) -> None:
         there = ", ".join(each.version for each in versions)
         raise ToolUnknown(f"{name} has no version {version[:128]!r}; there are {there}")
     if found.state in CLOSED or refusal(found.state, Use.NAME) is not None:
-        raise SpecInvalid(f"{name} {version} is {found.state.value}, which no default is")
+        raise MoveRefused(f"{name} {version} is {found.state.value}, which no default is")

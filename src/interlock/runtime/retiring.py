@@ -12,7 +12,7 @@ from typing import Final
 
 from interlock.core.call import Caller, Principal
 from interlock.core.canonical import decode
-from interlock.core.errors import ActRefused, MoveRefused, SpecInvalid, ToolUnknown
+from interlock.core.errors import ActRefused, MoveRefused, ToolUnknown
 from interlock.core.journal import RECORD, AuditQuery, EventKind
 from interlock.core.lifecycle import CLOSED, OPEN, Lifecycle
 from interlock.core.move_gates import Grounds, read_day, refuse_wordless
@@ -203,7 +203,7 @@ class Retiring(Moving):
             only_operators(wanted.by, "Retiring a tool", tenants={each.tenant for each in named}, home=self._home)
         able = [each for each in named if each.state in states and (changed or each.retirement)]
         if not able:
-            raise SpecInvalid(f"{wanted.name}: none of its versions is where this can be said of it")
+            raise MoveRefused(_unsayable(named[-1], states))
         found = []
         for each in able:
             going = "" if changed is None else written(await changed(each, versions))
@@ -294,6 +294,13 @@ def _named(name: str, version: str | None, versions: Sequence[Registered], *, by
     if not found:
         raise ToolUnknown(f"there is no tool named {name!r}" + (f" of version {version!r}" if version else ""))
     return tuple(found)
+
+
+def _unsayable(held: Registered, states: frozenset[Lifecycle]) -> str:
+    """Why nothing about a retirement can be said of a version."""
+    if held.state in states:
+        return f"the retirement of {held.name} {held.version} was not announced"
+    return f"{held.name} {held.version} is {held.state.value}: its retirement can be neither announced nor taken back"
 
 
 def _announced(held: Registered) -> Retirement:

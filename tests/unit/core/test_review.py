@@ -39,6 +39,12 @@ def test_a_name_that_no_tool_has_is_told_with_those_that_are_near() -> None:
 
 
 @pytest.mark.requirement("REG-11")
+def test_a_name_that_a_tool_has_by_now_is_not_told_as_one_that_none_has() -> None:
+    coverage = of(invented("fnd"), invented("find"), invented("find")).coverage
+    assert ([each.text for each in coverage.invented], coverage.names) == (["fnd"], 1)
+
+
+@pytest.mark.requirement("REG-11")
 def test_what_policy_refuses_again_and_detours_are_gaps() -> None:
     denied = [refused("PERMISSION_DENIED", "save", run="r", at_us=at) for at in (1, 2)]
     back = [call(EventKind.REPLAYED, name, run="q", at_us=at) for at, name in enumerate(["find", "save"] * 2)]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interlock.doors.cli.agents_shown import document_of, explained_document, explained_text, listed, text_of
-from interlock.doors.cli.answer import Answer
+from interlock.doors.cli.answer import USAGE, Answer
+from interlock.doors.cli.faults import problem
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.verb import verb
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from interlock.doors.cli.session import Session
 
 app = typer.Typer(help="Which tools agents may use, in which versions.", no_args_is_help=True)
+
+TO_WHOM = "`--per-mille 50` gives it to 50 of 1000 people; `interlock agents rollback NAME TOOL` ends a canary."
 
 Name = Annotated[str, typer.Argument(help="The agent.")]
 Tool = Annotated[str, typer.Argument(help="The tool.")]
@@ -133,14 +136,16 @@ async def canary(
     tool: Tool,
     version: Annotated[str, typer.Argument(help="The version that some are given.")],
     *,
-    per_mille: Annotated[int, typer.Option("--per-mille", help="How many of a thousand people.")] = 0,
+    per_mille: Annotated[int | None, typer.Option("--per-mille", help="How many of a thousand people.")] = None,
     tenants: Annotated[list[str] | None, typer.Option("--tenant", help="All of this tenant; repeat it.")] = None,
     reason: Reason = "",
 ) -> Answer:
     """Give some another version of a tool, or more of them; who has it keeps it while the share grows."""
     from interlock.core.agents import Canary
 
-    wanted = Canary(version, per_mille, frozenset(tenants or ()))
+    if per_mille is None and not tenants:
+        return problem("USAGE", "Say to whom: --per-mille, --tenant, or both.", next_step=TO_WHOM, exit_code=USAGE)
+    wanted = Canary(version, per_mille or 0, frozenset(tenants or ()))
     return await _changed(lambda s: s.gate.agents.canary(name, tool, canary=wanted, by=s.by, reason=reason))
 
 

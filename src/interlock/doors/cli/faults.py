@@ -49,10 +49,12 @@ _NEXT = {
     "IdAmbiguous": "Give more of the id.",
     "SettingsInvalid": "Change interlock.toml, then `interlock doctor` looks whether everything is in order.",
     "SpecInvalid": "Change the tool, then `interlock tools check`.",
+    "MoveRefused": "`interlock tools show NAME` says where its versions stand, `interlock tools stops` what is stopped"
+    " beside that, `interlock tools move NAME STATE --version VERSION --check` what a move needs.",
     "SchemaInvalid": "Change the tool's schema, then `interlock tools check`.",
     "VersionExists": VERSIONED,
     "ToolNotFound": "`interlock tools list` shows what this person may call, --all what else there is.",
-    "ToolUnknown": "`interlock tools list --all` shows which tools there are.",
+    "ToolUnknown": "`interlock tools list --all` shows which tools there are, `tools show NAME` the versions of one.",
     "ActRefused": "Let an operator do it, with --as ID: [[people]] in interlock.toml says who is in which groups.",
     "ApprovalUnknown": "`interlock approvals list --all` shows which there are.",
     "RunUnknown": "`interlock runs list --all` shows which there are.",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from interlock.core.errors import ToolUnknown
 from interlock.doors.cli import (
     tools_check,
     tools_examples,
@@ -21,7 +22,7 @@ from interlock.doors.cli import (
 )
 from interlock.doors.cli.answer import Answer
 from interlock.doors.cli.shown import fields, pretty, rows
-from interlock.doors.cli.tools_standing import lines_of, overdue, standing
+from interlock.doors.cli.tools_standing import lines_of, overdue, standing, unlisted
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -54,9 +55,11 @@ async def list_tools(
 
     async with opened() as session:
         seen = {tool.spec.name for tool in session.gate.catalogue.visible(session.caller())}
-        names = seen | (_declared(session) - {spec.name for spec in session.gate.changed} if all_ else set())
+        others = _declared(session) - {spec.name for spec in session.gate.changed} if all_ else set()
+        late = await unlisted(session, others - seen)
+        names = seen | (others - late.keys())
         tools = [session.gate.catalogue.get(name, tenant=session.by.tenant) for name in sorted(names)]
-        late = await overdue(session)
+        attention = [*late.values(), *await overdue(session)]
     document: list[Json] = [
         {**_brief(tool.spec), "state": tool.state.value, "visible": tool.spec.name in seen} for tool in tools
     ]
@@ -74,7 +77,9 @@ async def list_tools(
         for tool in tools
     ]
     empty = "No policy lets this person call any tool. `interlock tools list --all` shows every tool of the project."
-    return Answer({"tools": document, "attention": [*late]}, "\n".join([rows(header, values, empty=empty), *late]))
+    return Answer(
+        {"tools": document, "attention": [*attention]}, "\n".join([rows(header, values, empty=empty), *attention])
+    )
 
 
 @verb(app, "show")
@@ -85,6 +90,8 @@ async def show(name: Name) -> Answer:
 
     async with opened() as session:
         refuse_changed(name, session)
+        for why in (await unlisted(session, {name})).values():
+            raise ToolUnknown(why)
         tool = session.gate.catalogue.get(name, tenant=session.by.tenant)
         versions = await session.gate.catalogue.list_versions(name, tenant=session.by.tenant)
         stands = await standing(session, tool, versions)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.tools_moves import told
+from interlock.doors.cli.tools_promote import is_here, uncoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -55,6 +56,16 @@ async def reviews_due(session: Session) -> list[tuple[str, str, str]]:
             if each.state is Lifecycle.RETIRED}  # fmt: skip
     days = await acts.review_days(tenant=tenant)
     return [(*place, day) for place, day in sorted(days.items()) if day <= today and place not in gone]
+
+
+async def unlisted(session: Session, names: Iterable[str]) -> dict[str, str]:
+    """Of these names those that mean a version whose code is not here, each with a sentence that says so."""
+    found = {}
+    for name in sorted(names):
+        default = await session.gate.catalogue.default(name, tenant=session.by.tenant)
+        if default is not None and not is_here(session, name, default.version):
+            found[name] = uncoded(name, default.version)
+    return found
 
 
 def _standing(found: Registered, tool: Tool, days: Mapping[tuple[str, str], str]) -> dict[str, Json]:

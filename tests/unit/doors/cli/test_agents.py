@@ -55,6 +55,16 @@ def test_a_canary_a_shadow_and_a_mode_are_set_and_told(cli: Cli, versions: Path)
     assert cli("agents", "upgrade", "clerk", READ, "sometimes", "--json").document["error"]["code"] == "AGENT_INVALID"
 
 
+def test_a_canary_says_to_whom_and_takes_nothing_from_those_who_have_it(cli: Cli, versions: Path) -> None:
+    cli("agents", "set", "clerk", "--tool", f"{READ}=2")
+    cli("agents", "canary", "clerk", READ, "1", "--per-mille", "50")
+    ran = cli("agents", "canary", "clerk", READ, "1", "--json")
+    assert (ran.code, ran.document["error"]["message"]) == (2, "Say to whom: --per-mille, --tenant, or both.")
+    assert cli("agents", "show", "clerk", "--json").document["tools"][0]["canary"]["per_mille"] == 50
+    ended = cli("agents", "canary", "clerk", READ, "1", "--per-mille", "0", "--json").document["tools"][0]
+    assert ended["canary"]["per_mille"] == 0
+
+
 def test_it_is_explained_which_version_a_name_means(cli: Cli, versions: Path) -> None:
     cli("agents", "set", "clerk", "--tool", f"{READ}=1")
     found = cli("agents", "explain", "clerk", READ, "--json").document
@@ -76,7 +86,7 @@ def test_a_default_is_promoted_and_taken_back(cli: Cli, versions: Path) -> None:
     first = cli("tools", "promote", READ, "1", "--reason", "2 is slow", "--json").document
     assert (first["version"], first["before"]) == ("1", "2")
     assert "means version 2 from now on." in cli("tools", "rollback", READ).out
-    assert cli("tools", "rollback", READ, "--json").document["error"]["code"] == "SPEC_INVALID"
+    assert cli("tools", "rollback", READ, "--json").document["error"]["code"] == "MOVE_REFUSED"
     assert cli("tools", "promote", READ, "9", "--json").document["error"]["code"] == "TOOL_UNKNOWN"
 
 

@@ -92,3 +92,33 @@ def test_what_is_frozen_goes_back_to_where_it_stood(cli: Cli, project: Path) -> 
     assert cli("tools", "release", "read_note", *WHY).code == 0
     assert states(cli) == ["available"]
     assert cli("tools", "release", *WHY).code == 1
+
+
+@pytest.mark.parametrize(
+    ("acts", "code", "says"),
+    [
+        ([("freeze", "read_note"), ("freeze", "read_note")], "MOVE_REFUSED", "read_note 1 is frozen already"),
+        ([("release", "read_note")], "MOVE_REFUSED", "read_note 1 is available already"),
+        (
+            [("freeze", "read_note", "--version", "9")],
+            "TOOL_UNKNOWN",
+            "there is no tool named 'read_note' of version '9'",
+        ),
+        (
+            [("retire", "read_note", "--yes"), ("retire", "read_note", "--on", "2999-01-01")],
+            "MOVE_REFUSED",
+            "read_note 1 is retired: its retirement can be neither announced nor taken back",
+        ),
+        ([("keep", "read_note")], "MOVE_REFUSED", "the retirement of read_note 1 was not announced"),
+    ],
+)
+def test_what_cannot_be_moved_is_said_with_where_it_stands_and_not_as_a_fault_of_the_tool(
+    cli: Cli, project: Path, acts: list[tuple[str, ...]], code: str, says: str
+) -> None:
+    *first, last = acts
+    for act in first:
+        assert cli("tools", *act, *WHY).code == 0
+    error = cli("tools", *last, *WHY, "--json").document["error"]
+    assert (error["code"], error["message"]) == (code, says)
+    assert "tools show NAME" in error["next"]
+    assert "Change the tool" not in error["next"]
