@@ -123,7 +123,7 @@ def wrong_with(old: ToolSpec, new: ToolSpec, replacement: Replacement) -> tuple[
             for each in _beyond([*replacement.renames, *replacement.dropped], had)
         ),
         *(f"{new.name} takes no argument {each}" for each in _beyond([*replacement.renames.values(), *added], has)),
-        *(f"nothing says what becomes of {each}" for each in _beyond(had, told)),
+        *(f"nothing says what becomes of {each}: rename or drop it" for each in _beyond(had, told)),
         *(f"{new.name} needs {each}, which nothing gives" for each in _beyond(_required(new), reached)),
         *(f"two arguments become {each}" for each in _twice([*kept, *replacement.renames.values(), *added])),
         *(f"{old.name} has no error {each}" for each in _beyond(replacement.errors, _codes(old))),

@@ -21,7 +21,7 @@ from interlock.core.agents import (
 from interlock.core.call import Caller, Origin, Principal
 from interlock.core.canonical import Json, decode
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import AgentUnknown, DocumentChanged, SpecInvalid, ToolUnknown
+from interlock.core.errors import AgentUnknown, DocumentChanged, MoveRefused, ToolUnknown
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle, Use, refusal
 from interlock.core.routing_words import Explained, explain
@@ -69,7 +69,7 @@ class AgentDesk:
     async def save(self, agent: AgentTools, *, by: Principal, reason: str) -> AgentTools:
         """Publish an agent, or what is new of it; as it is kept. It takes hold with the next call, in every process.
 
-        Raises `ActRefused`, `AgentInvalid`, `ToolUnknown` for a tool or version that there is not, `SpecInvalid` for a
+        Raises `ActRefused`, `AgentInvalid`, `ToolUnknown` for a tool or version that there is not, `MoveRefused` for a
         version that takes no calls, `PolicyInvalid` where policies do not fit it, and `DocumentChanged` where it was
         saved by somebody else since it was read. Then nothing changes.
         """
@@ -245,14 +245,14 @@ def _refuse_unknown_tools(agent: AgentTools, known: dict[tuple[str, str], Regist
 def _newly_named(
     agent: AgentTools, stored: AgentTools | None, known: dict[tuple[str, str], Registered]
 ) -> Iterable[Registered]:
-    """The versions that it did not name before. Raises `SpecInvalid` where one of them takes no new pins."""
+    """The versions that it did not name before. Raises `MoveRefused` where one of them takes no new pins."""
     for each in agent.tools:
         before = None if stored is None else stored.use(each.tool)
         for version in sorted(each.versions - (frozenset() if before is None else before.versions)):
             found = known[each.tool, version]
             is_tried = each.shadow is not None and version == each.shadow.version and version not in _in_use(each)
             if refusal(found.state, Use.NEW_PIN) is not None and not (is_tried and found.state is Lifecycle.CANDIDATE):
-                raise SpecInvalid(
+                raise MoveRefused(
                     f"agent {agent.name}: {each.tool} {version} is {found.state.value} and takes no new pins"
                 )
             yield found

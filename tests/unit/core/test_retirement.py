@@ -48,10 +48,10 @@ def test_a_replacement_that_says_of_each_argument_what_becomes_of_it_maps() -> N
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"renames": {}}, "nothing says what becomes of query"),
+        ({"renames": {}}, "nothing says what becomes of query: rename or drop it"),
         ({"renames": {"query": "text", "words": "folder"}}, "find takes no argument words"),
         ({"renames": {"query": "words"}}, "search_notes takes no argument words"),
-        ({"dropped": ()}, "nothing says what becomes of fuzzy"),
+        ({"dropped": ()}, "nothing says what becomes of fuzzy: rename or drop it"),
         ({"dropped": ("fuzzy", "depth")}, "find takes no argument depth"),
         ({"added": Document.of({})}, "search_notes needs folder, which nothing gives"),
         ({"added": Document.of({"folder": "a", "depth": 1})}, "search_notes takes no argument depth"),

@@ -50,7 +50,8 @@ _NEXT = {
     "SettingsInvalid": "Change interlock.toml, then `interlock doctor` looks whether everything is in order.",
     "SpecInvalid": "Change the tool, then `interlock tools check`.",
     "MoveRefused": "`interlock tools show NAME` says where its versions stand, `interlock tools stops` what is stopped"
-    " beside that, `interlock tools move NAME STATE --version VERSION --check` what a move needs.",
+    " beside that, `interlock tools move NAME STATE --version VERSION --check` what a move needs (--waive NEED=WHY"
+    " goes without).",
     "SchemaInvalid": "Change the tool's schema, then `interlock tools check`.",
     "VersionExists": VERSIONED,
     "ToolNotFound": "`interlock tools list` shows what this person may call, --all what else there is.",

@@ -21,7 +21,7 @@ from interlock.doors.cli import (
     tools_test,
 )
 from interlock.doors.cli.answer import Answer
-from interlock.doors.cli.shown import fields, pretty, rows
+from interlock.doors.cli.shown import fields, pretty, rows, visible
 from interlock.doors.cli.tools_standing import lines_of, overdue, standing, unlisted
 from interlock.doors.cli.verb import verb
 
@@ -59,7 +59,8 @@ async def list_tools(
         late = await unlisted(session, others - seen)
         names = seen | (others - late.keys())
         tools = [session.gate.catalogue.get(name, tenant=session.by.tenant) for name in sorted(names)]
-        attention = [*late.values(), *await overdue(session)]
+        leaving = [visible(tool.notice) for tool in tools if tool.notice]
+        attention = [*late.values(), *leaving, *await overdue(session)]
     document: list[Json] = [
         {**_brief(tool.spec), "state": tool.state.value, "visible": tool.spec.name in seen} for tool in tools
     ]

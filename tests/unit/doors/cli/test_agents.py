@@ -115,3 +115,10 @@ def test_a_hostile_name_is_told_and_shown_harmlessly(cli: Cli, versions: Path) -
     ran = cli("agents", "show", "a\x1b[31mb")
     assert "\x1b" not in ran.out + ran.err
     assert cli("agents", "set", "x" * 65, "--json").document["error"]["code"] == "AGENT_INVALID"
+
+
+def test_a_pin_on_what_takes_no_calls_is_refused_as_a_matter_of_where_it_stands(cli: Cli, versions: Path) -> None:
+    cli("tools", "freeze", READ, "--version", "1", "--reason", "slow")
+    error = cli("agents", "set", "clerk", "--tool", f"{READ}=1", "--json").document["error"]
+    assert (error["code"], "takes no new pins" in error["message"]) == ("MOVE_REFUSED", True)
+    assert "tools show NAME" in error["next"]

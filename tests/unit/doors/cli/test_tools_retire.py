@@ -47,6 +47,7 @@ def test_it_is_announced_confirmed_retired_and_late_calls_are_told_what_to_call(
 
 def test_an_announcement_is_taken_back(cli: Cli, both: Path) -> None:
     cli("tools", "retire", "read_note", *WHY, "--on", "2999-01-01")
+    assert "read_note is to be retired on 2999-01-01." in cli("tools", "list", "--json").document["attention"]
     assert cli("tools", "keep", "read_note", *WHY, "--json").document["versions"][0]["retirement"] is None
     assert cli("tools", "keep", "read_note", *WHY).code == 1
 
