@@ -23,6 +23,7 @@ from interlock.declare.typed_values import check_keys, instance
 from interlock.importers.openapi_changes import Field, fields
 from interlock.importers.openapi_names import refuse_own
 from interlock.importers.python_packages import Package, installed, module_of
+from interlock.importers.python_source import import_from
 from interlock.importers.snapshots import Form, read_at, read_fields
 from interlock.importers.yaml_text import write_yaml
 
@@ -130,6 +131,7 @@ def load_python(snapshot: PythonSnapshot) -> PythonLoaded:
         package = _as_reviewed(snapshot)
     except SpecInvalid as fault:
         return PythonLoaded((), tuple(PythonRefused(name, str(fault)) for name in allowed))
+    import_from(package.places)
     tools: list[Declaration] = []
     refused: list[PythonRefused] = []
     for name, entry in allowed.items():

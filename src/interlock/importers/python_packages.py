@@ -29,7 +29,8 @@ class Package:
     version: str
     files: Mapping[str, str]
     entries: Mapping[str, str]
-    places: frozenset[Path]
+    places: Mapping[Path, str]
+    """The digests of the same files by where they are."""
 
     @property
     def digest(self) -> str:
@@ -50,12 +51,13 @@ def installed(name: str) -> Package:
     if not listed or len(listed) > FILES_MAX:
         raise SpecInvalid(f"{name} does not say which files it is made of, or too many")
     places = {str(each): Path(str(found.locate_file(each))).resolve() for each in listed}
+    files = {place: _digest(path) for place, path in sorted(places.items())}
     return Package(
         found.metadata["Name"],
         found.version,
-        {place: _digest(path) for place, path in sorted(places.items())},
+        files,
         {each.name: each.value for each in found.entry_points if each.group == GROUP},
-        frozenset(places.values()),
+        {path: files[place] for place, path in places.items()},
     )
 
 
