@@ -102,6 +102,18 @@ def pack_from_json(value: Json) -> Pack:
     return from_json(Pack, value)
 
 
+def packs_to_bytes(packs: Iterable[Pack]) -> bytes:
+    """The body of the document that keeps the moves of a version."""
+    return canonical({"packs": [spec_to_json(each) for each in packs]})
+
+
+def packs_from_bytes(body: bytes) -> tuple[Pack, ...]:
+    """The moves in a body, oldest first. Raises `ValueError` where it holds none."""
+    read = decode(body)
+    packs = read.get("packs") if isinstance(read, dict) else None
+    return in_order(pack_from_json(each) for each in (packs if isinstance(packs, list) else [None]))
+
+
 def in_order(packs: Iterable[Pack]) -> tuple[Pack, ...]:
     """Oldest first."""
     return tuple(sorted(packs, key=lambda each: (each.at_us, each.id)))

@@ -27,6 +27,7 @@ from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 from interlock.ports.documents import DocumentStore
 from interlock.runtime.acts import only_operators, signed_by
+from interlock.runtime.documents import held_in, standing
 from interlock.runtime.example_from import CallReader
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
@@ -67,7 +68,7 @@ class LibraryDesk:
         bodies |= {case_name(each.tool, each.id): canonical(plain(each)) for each in words}
         gone = [name for name in kept if name not in bodies and tool_of(name) in names]
         changed = [
-            kept[name].changed(body) if name in kept else self._new(DocumentKind.EXAMPLE, name, body)
+            (kept[name] if name in kept else await self._standing(DocumentKind.EXAMPLE, name)).changed(body)
             for name, body in {**bodies, **dict.fromkeys(gone, b"")}.items()
             if name not in kept or kept[name].body != body
         ]
@@ -98,9 +99,8 @@ class LibraryDesk:
         only_operators(by, "Accepting an example", tenants={self._home}, home=self._home)
         if by.kind is not PrincipalKind.HUMAN or by.acts_for_another or not reason.strip():
             raise ActRefused("Accepting an example takes a person, and what they looked at, in words.")
-        kept_as = example_name(tool, name)
-        found = await self._world.documents.document(DocumentKind.EXAMPLE, tenant=self._home, name=kept_as)
-        if found is None or found.is_removed:
+        found = await self._standing(DocumentKind.EXAMPLE, example_name(tool, name))
+        if found.is_removed:
             raise ToolUnknown(f"there is no example {name!r} of {tool!r}")
         spec = self._tool(tool, by).spec
         example = replace(_read(found), seen=surface_digest(spec))
@@ -135,8 +135,8 @@ class LibraryDesk:
         documents: list[Document] = []
         for each in found:
             plain = Readiness(tool=each.tool, version=each.version, digest=each.digest)
-            stored = await self._world.documents.document(DocumentKind.READINESS, tenant=self._home, name=each.digest)
-            documents.append(next_readiness(stored, plain, partial(changed, each), home=self._home))
+            stored = await self._standing(DocumentKind.READINESS, each.digest)
+            documents.append(next_readiness(stored, plain, partial(changed, each)))
         record = {
             "subject": "readiness",
             **signed_by(by),
@@ -154,19 +154,19 @@ class LibraryDesk:
 
     async def choices(self, chooser: str) -> tuple[Choice, ...]:
         """What a chooser chose for words, as far as that is kept."""
-        return _choices(await self._chosen(chooser))
+        return _choices(await self._standing(DocumentKind.CHOICES, chooser))
 
     async def keep_choices(self, chooser: str, made: Iterable[Choice], *, by: Principal) -> None:
         """Keep what a chooser chose, in place of what it chose before for the same words and the same agent."""
         only_operators(by, "Keeping choices", tenants={self._home}, home=self._home)
         new = {(each.case, each.agent): each for each in made}
-        stored = await self._chosen(chooser)  # read once: what others keep meanwhile is never written over
+        # Read once: what others keep meanwhile is never written over.
+        stored = await self._standing(DocumentKind.CHOICES, chooser)
         before = {(each.case, each.agent): each for each in _choices(stored)}
         kept = [*{**{place: each for place, each in before.items() if place not in new}, **new}.values()]
         body = canonical([spec_to_json(each) for each in kept[-CHOICES_MAX:]])
-        document = self._new(DocumentKind.CHOICES, chooser, body) if stored is None else stored.changed(body)
         record = {"subject": chooser, **signed_by(by), "choices": len(new)}
-        await self._save([document], EventKind.CHOICES_MADE, record, by=by)
+        await self._save([stored.changed(body)], EventKind.CHOICES_MADE, record, by=by)
 
     def _tool(self, name: str, by: Principal) -> Tool:
         found = self._views.current.catalogue.find(by.tenant, name)
@@ -183,11 +183,8 @@ class LibraryDesk:
     async def _documents(self, kind: DocumentKind) -> tuple[Document, ...]:
         return (await self._world.documents.documents(kind, tenant=self._home))[1]
 
-    def _new(self, kind: DocumentKind, name: str, body: bytes) -> Document:
-        return Document(self._home, kind, name, 1, body)
-
-    async def _chosen(self, chooser: str) -> Document | None:
-        return await self._world.documents.document(DocumentKind.CHOICES, tenant=self._home, name=chooser)
+    async def _standing(self, kind: DocumentKind, name: str) -> Document:
+        return await standing(self._world.documents, kind, tenant=self._home, name=name)
 
     async def _save(
         self, documents: Sequence[Document], kind: EventKind, record: Mapping[str, object], *, by: Principal
@@ -197,24 +194,17 @@ class LibraryDesk:
 
 async def readiness(documents: DocumentStore, digest: str, *, home: str) -> Readiness | None:
     """What is known of the version of this digest, for whoever decides about its moves; None: nothing."""
-    return _readiness_in(await documents.document(DocumentKind.READINESS, tenant=home, name=digest))
+    return _readiness_in(await standing(documents, DocumentKind.READINESS, tenant=home, name=digest))
 
 
-def next_readiness(
-    stored: Document | None, plain: Readiness, change: Callable[[Readiness], Readiness], *, home: str
-) -> Document:
+def next_readiness(stored: Document, plain: Readiness, change: Callable[[Readiness], Readiness]) -> Document:
     """The document of a version with what has changed of it: of that one which was read, so that nothing is lost."""
-    body = readiness_to_bytes(change(_readiness_in(stored) or plain))
-    return Document(home, DocumentKind.READINESS, plain.digest, 1, body) if stored is None else stored.changed(body)
+    return stored.changed(readiness_to_bytes(change(_readiness_in(stored) or plain)))
 
 
-def _readiness_in(found: Document | None) -> Readiness | None:
-    if found is None or found.is_removed:
-        return None
-    try:
-        return readiness_from_json(decode(found.body))
-    except ValueError as broken:
-        raise StoreError(f"what is known of the version {found.name} cannot be read") from broken
+def _readiness_in(found: Document) -> Readiness | None:
+    what = f"what is known of the version {found.name}"
+    return held_in(found, lambda body: readiness_from_json(decode(body)), what=what)
 
 
 def _with_examples(new: Readiness, old: Readiness) -> Readiness:
@@ -225,8 +215,8 @@ def _with_words(new: Readiness, old: Readiness) -> Readiness:
     return replace(old, selection=new.selection, risk=new.risk)
 
 
-def _choices(found: Document | None) -> tuple[Choice, ...]:
-    held = None if found is None or found.is_removed else decode(found.body)
+def _choices(found: Document) -> tuple[Choice, ...]:
+    held = held_in(found, decode, what=f"what {found.name} has chosen")
     return tuple(from_json(Choice, each) for each in held) if isinstance(held, list) else ()
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from interlock.core.call import Principal, PrincipalKind
 from interlock.core.canonical import canonical, decode
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import ActRefused, MoveRefused, StoreError, ToolUnknown
+from interlock.core.errors import ActRefused, MoveRefused, ToolUnknown
 from interlock.core.evidence_pack import MoveEvidence, Pack
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import CLOSED, MOVES, OPEN, Lifecycle
@@ -25,6 +25,7 @@ from interlock.ports import Registered
 from interlock.runtime.acts import AUDITORS, OPERATORS, only_operators, signed_by
 from interlock.runtime.catalogue import Registry
 from interlock.runtime.changes import Planned, carry_out
+from interlock.runtime.documents import held_in, standing
 from interlock.runtime.library import readiness
 from interlock.runtime.packs import added, name_of, pack_of, packs_in, stood, submitter_of
 from interlock.runtime.references import OpenRuns
@@ -250,9 +251,7 @@ class Moving(Registry):
 
     async def _kept(self, kind: DocumentKind, found: Registered) -> Document:
         """The document of this kind about a version; an empty one where there is none yet."""
-        name = name_of(found)
-        kept = await self._world.documents.document(kind, tenant=found.tenant, name=name)
-        return Document(found.tenant, kind, name, 0, b"") if kept is None else kept
+        return await standing(self._world.documents, kind, tenant=found.tenant, name=name_of(found))
 
     async def _one(self, name: str, version: str, *, tenant: str) -> Registered:
         found = [each for each in await self.list_versions(name, tenant=tenant) if each.version == version]
@@ -344,9 +343,4 @@ def _place(found: Registered) -> tuple[str, str]:
 
 def _signed_in(document: Document) -> tuple[SignOff, ...]:
     """Who has signed for a version, as it is kept. Raises `StoreError` where that cannot be read."""
-    if document.is_removed:
-        return ()
-    try:
-        return sign_offs_from_bytes(document.body)
-    except ValueError as broken:
-        raise StoreError(f"the signatures {document.name} cannot be read") from broken
+    return held_in(document, sign_offs_from_bytes, what=f"the signatures {document.name}") or ()

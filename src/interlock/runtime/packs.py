@@ -6,13 +6,13 @@ from typing import Final
 
 from interlock.core.call import Principal
 from interlock.core.canonical import canonical, decode, sha256_hex
-from interlock.core.errors import StoreError
-from interlock.core.evidence_pack import Pack, in_order, pack_from_json
+from interlock.core.evidence_pack import Pack, packs_from_bytes, packs_to_bytes
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.move_gates import Grounds
-from interlock.core.tool import ToolSpec, spec_to_json
+from interlock.core.tool import ToolSpec
 from interlock.core.typed import from_json
 from interlock.ports import Document, DocumentKind, Registered
+from interlock.runtime.documents import held_in, unwritten
 
 NAME_CHARS_MAX: Final = 512
 
@@ -49,25 +49,18 @@ def pack_of(found: Registered, *, to: Lifecycle, by: Principal, at_us: int, grou
 def published(found: Registered, *, by: Principal, at_us: int) -> Document:
     """The evidence that begins with a version's publication."""
     pack = pack_of(found, to=found.state, by=by, at_us=at_us)
-    return added(Document(found.tenant, DocumentKind.EVIDENCE, name_of(found), 0, b""), pack)
+    return added(unwritten(DocumentKind.EVIDENCE, tenant=found.tenant, name=name_of(found)), pack)
 
 
 def added(document: Document, pack: Pack) -> Document:
     """The evidence with one move more."""
     packs = [*packs_in(document), pack]
-    return document.changed(canonical({"packs": [spec_to_json(each) for each in packs]}))
+    return document.changed(packs_to_bytes(packs))
 
 
-def packs_in(document: Document | None) -> tuple[Pack, ...]:
+def packs_in(document: Document) -> tuple[Pack, ...]:
     """The moves that are kept, oldest first. Raises `StoreError` where they cannot be read."""
-    if document is None or document.is_removed:
-        return ()
-    try:
-        read = decode(document.body)
-        packs = read["packs"] if isinstance(read, dict) else None
-        return in_order(pack_from_json(each) for each in (packs if isinstance(packs, list) else [None]))
-    except (KeyError, ValueError) as broken:
-        raise StoreError(f"the evidence {document.name} cannot be read") from broken
+    return held_in(document, packs_from_bytes, what=f"the evidence {document.name}") or ()
 
 
 def submitter_of(packs: tuple[Pack, ...]) -> str:

@@ -17,7 +17,7 @@ from interlock.core.canonical import canonical, decode
 from interlock.core.catalogue import Tool
 from interlock.core.decision import propose
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import DocumentChanged, StoreError
+from interlock.core.errors import DocumentChanged
 from interlock.core.example import ToolExample
 from interlock.core.example_names import example_name
 from interlock.core.journal import EventKind
@@ -38,6 +38,7 @@ from interlock.core.readiness import Readiness, Tally
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 from interlock.runtime.acts import only_operators
+from interlock.runtime.documents import held_in, standing
 from interlock.runtime.gate import Gate
 from interlock.runtime.health import HealthState
 from interlock.runtime.library import LibraryDesk, next_readiness
@@ -215,20 +216,17 @@ class ProbeDesk:
     async def _next_history(self, example: ToolExample, record: ProbeRecord) -> Document:
         found = await self._document(example.tool, example.name)
         before = _history_in(found) or ProbeHistory(example.tool, example.name)
-        body = canonical(spec_to_json(before.with_one(record)))
-        if found is not None:
-            return found.changed(body)
-        return Document(self._home, DocumentKind.PROBE, example_name(example.tool, example.name), 1, body)
+        return found.changed(canonical(spec_to_json(before.with_one(record))))
 
     async def _next_readiness(self, example: ToolExample, tool: Tool, record: ProbeRecord) -> Document:
         """How all probes of the version stand by now, for the gates of its moves."""
         documents = self._parts.world.documents
-        found = await documents.document(DocumentKind.READINESS, tenant=self._home, name=tool.digest)
+        found = await standing(documents, DocumentKind.READINESS, tenant=self._home, name=tool.digest)
         stands = {example.name: record.passed, **await self._others(example, tool)}
         passed = sum(stands.values())
         probes = Tally(passed, len(stands) - passed)
         plain = Readiness(tool=tool.spec.name, version=tool.spec.version, digest=tool.digest)
-        return next_readiness(found, plain, lambda known: replace(known, probes=probes), home=self._home)
+        return next_readiness(found, plain, lambda known: replace(known, probes=probes))
 
     async def _others(self, example: ToolExample, tool: Tool) -> dict[str, bool]:
         """Whether each other probe of the version, as far as it was made, passed when it was made last."""
@@ -239,15 +237,11 @@ class ProbeDesk:
                 stands[each.name] = history.records[-1].passed
         return stands
 
-    async def _document(self, tool: str, name: str) -> Document | None:
+    async def _document(self, tool: str, name: str) -> Document:
         documents = self._parts.world.documents
-        return await documents.document(DocumentKind.PROBE, tenant=self._home, name=example_name(tool, name))
+        return await standing(documents, DocumentKind.PROBE, tenant=self._home, name=example_name(tool, name))
 
 
-def _history_in(found: Document | None) -> ProbeHistory | None:
-    if found is None or found.is_removed:
-        return None
-    try:
-        return from_json(ProbeHistory, decode(found.body))
-    except ValueError as broken:
-        raise StoreError(f"the results of the probe {found.name!r} cannot be read") from broken
+def _history_in(found: Document) -> ProbeHistory | None:
+    what = f"the results of the probe {found.name!r}"
+    return held_in(found, lambda body: from_json(ProbeHistory, decode(body)), what=what)

@@ -17,6 +17,7 @@ from interlock.core.tool import SHARED
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.changes import Planned, carry_out
+from interlock.runtime.documents import held_in, standing
 from interlock.runtime.stopping import Stopping
 
 _Change = Callable[[tuple[Registered, ...], "DefaultVersion | None"], DefaultVersion]
@@ -39,9 +40,9 @@ class Promotions(Stopping):
     async def default(self, name: str, *, tenant: str = SHARED) -> DefaultVersion | None:
         """The default version that an operator has set for a name; None: it is the version published last."""
         for owner in (tenant, SHARED):
-            found = await self._world.documents.document(DocumentKind.DEFAULT, tenant=owner, name=name)
-            if found is not None and not found.is_removed:
-                return default_from_bytes(found.body)
+            _, stored = await self._stored_default(name, tenant=owner)
+            if stored is not None:
+                return stored
         return None
 
     async def promote(
@@ -80,7 +81,7 @@ class Promotions(Stopping):
         only_operators(by, "Setting a default", tenants={each.tenant for each in own}, home=self._home)
         if not own:
             raise ToolUnknown(f"there is no tool named {name[:128]!r}")
-        document, stored = await self._stored_default(own[0])
+        document, stored = await self._stored_default(own[0].name, tenant=own[0].tenant)
         default = change(own, stored)
         changed = document.changed(default_to_bytes(default))
         self._views.compile(await self._views.sources(), catalogue=await self._views.catalogue(saving=(changed,)))
@@ -111,12 +112,10 @@ class Promotions(Stopping):
         _refuse_closed(versions, changed.version)
         return changed
 
-    async def _stored_default(self, found: Registered) -> tuple[Document, DefaultVersion | None]:
-        """The document of a name's default version, new where there is none, and what stands in it."""
-        place = await self._world.documents.document(DocumentKind.DEFAULT, tenant=found.tenant, name=found.name)
-        if place is None:
-            return Document(found.tenant, DocumentKind.DEFAULT, found.name, 0, b""), None
-        return place, None if place.is_removed else default_from_bytes(place.body)
+    async def _stored_default(self, name: str, *, tenant: str) -> tuple[Document, DefaultVersion | None]:
+        """The document of a name's default version, and what stands in it. Raises `StoreError`."""
+        document = await standing(self._world.documents, DocumentKind.DEFAULT, tenant=tenant, name=name)
+        return document, held_in(document, default_from_bytes, what=f"the default version of {name}")
 
     def _published_last(self, versions: tuple[Registered, ...]) -> str:
         """What the name means where nobody has set it: here, or else wherever its code is."""

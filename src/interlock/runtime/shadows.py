@@ -19,7 +19,7 @@ from interlock.core.call import SHADOW_DOOR, Caller, Origin, Principal, ToolCall
 from interlock.core.catalogue import Tool
 from interlock.core.decision import Facts, request_of, required
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import ActRefused, DocumentChanged, InterlockError, StoreError
+from interlock.core.errors import ActRefused, DocumentChanged, InterlockError
 from interlock.core.freeze import Unfrozen, freeze
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import OPEN
@@ -45,6 +45,7 @@ from interlock.core.tool import ChosenBy, ToolSpec
 from interlock.core.view import View
 from interlock.ports import Look
 from interlock.runtime.acts import AUDITORS
+from interlock.runtime.documents import held_in, standing
 from interlock.runtime.faults import report
 from interlock.runtime.gate import Gate
 from interlock.runtime.look import NOTHING_OUTSIDE
@@ -257,13 +258,9 @@ class Shadows:
 
     async def _kept(self, place: Place) -> tuple[Document, Tally]:
         tenant, name = place[0], _DIVIDER.join(place[1:])
-        found = await self._world.documents.document(DocumentKind.SHADOW, tenant=tenant, name=name)
-        if found is None or found.is_removed:
-            return Document(tenant, DocumentKind.SHADOW, name, 0 if found is None else found.revision, b""), NOTHING
-        try:
-            return found, tally_from_bytes(found.body)
-        except ValueError as broken:
-            raise StoreError(f"what the shadow of {place[2]} has shown cannot be read") from broken
+        found = await standing(self._world.documents, DocumentKind.SHADOW, tenant=tenant, name=name)
+        tally = held_in(found, tally_from_bytes, what=f"what the shadow of {place[2]} has shown")
+        return found, NOTHING if tally is None else tally
 
     def _own(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.create_task(work)

@@ -37,6 +37,13 @@ async def test_what_is_published_is_kept_with_what_a_model_saw_and_versioned(gat
         assert len(await records(gate, "examples.saved")) == 2
 
 
+async def test_an_example_that_was_taken_out_can_be_published_again() -> None:
+    async with opened(":memory:", Shelf().tools) as gate:
+        for wanted in ([ONE, TWO], [ONE], [ONE, TWO]):
+            await gate.examples.publish(wanted, by=OPERATOR)
+            assert [each.name for each in await gate.examples.examples()] == [each.name for each in wanted]
+
+
 async def test_examples_of_other_tools_are_left_as_they_are() -> None:
     async with opened(":memory:", Shelf().tools) as gate:
         await gate.examples.publish([ONE], by=OPERATOR)

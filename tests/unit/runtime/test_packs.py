@@ -50,7 +50,7 @@ def test_moves_are_added_in_order_and_say_where_a_frozen_version_stood_and_who_p
 
 
 def test_evidence_that_cannot_be_read_is_a_fault_and_none_is_none() -> None:
-    assert packs_in(None) == packs_in(Document("*", DocumentKind.EVIDENCE, "n", 1, b"")) == ()
+    assert packs_in(Document("*", DocumentKind.EVIDENCE, "n", 1, b"")) == ()
     for body in (b"{", b'{"packs":[{}]}', b'{"packs":[{"id":1}]}', b"{}"):
         with pytest.raises(StoreError):
             packs_in(Document("*", DocumentKind.EVIDENCE, "n", 1, body))
