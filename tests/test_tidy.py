@@ -91,6 +91,8 @@ BANS = bans.Bans(
     name_parts=frozenset({"Manager", "Factory", "Helper", "Util", "Base", "Handler", "Service"}),
     lazy_imports={
         "src/interlock/assemble.py": "optional dependencies are imported where they are chosen",
+        "src/interlock/runtime/catalogue.py": "versions are compared and reviewed for operators; no call waits for it",
+        "src/interlock/declarations.py": "a process that asks no model itself needs no dialect",
         "src/interlock/adapters.py": "optional dependencies are imported where they are chosen",
         "src/interlock/prover.py": "psycopg is imported only where a log is in PostgreSQL",
         "src/interlock/copies.py": "psycopg is imported only where a store moves to PostgreSQL",

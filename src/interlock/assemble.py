@@ -44,7 +44,6 @@ from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.library import LibraryDesk
 from interlock.runtime.parts import Parts
 from interlock.runtime.policies import PolicyDesk
-from interlock.runtime.probes import ProbeDesk
 from interlock.runtime.reaper import Reaper
 from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
     from interlock.loop.desk import RunDesk
     from interlock.loop.model import Model
     from interlock.runners.egress import Resolver
+    from interlock.runtime.probes import ProbeDesk
     from interlock.store.backup_file import Placed, Tell
 
 log = logging.getLogger("interlock.gate")
@@ -175,6 +175,8 @@ class Gate(Walk):
     @property
     def probes(self) -> ProbeDesk:
         """Probes of real tools: `run_due` is for a timer of the host's."""
+        from interlock.runtime.probes import ProbeDesk
+
         return ProbeDesk(self, self._parts, library=self.examples, settings=self._settings)
 
     @classmethod

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from interlock.core.call import Caller, Principal
 from interlock.core.choice import FoundTool, ToolChoice
 from interlock.core.errors import SettingsInvalid
 from interlock.core.model_text import model_text
-from interlock.models.dialects import Declarations, Dialect, declare
 from interlock.runtime.finding import Finding
 from interlock.runtime.health import Health
 from interlock.runtime.promotions import Promotions
@@ -17,6 +17,9 @@ from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
+
+if TYPE_CHECKING:
+    from interlock.models.dialects import Declarations, Dialect
 
 
 class Offered(Promotions):
@@ -68,6 +71,8 @@ class Offered(Promotions):
         `projections[name].back(arguments)` undoes what the dialect changed. `set_aside` are tools that cannot be
         declared there, with the reason. Raises `SettingsInvalid` for a dialect that there is not.
         """
+        from interlock.models.dialects import Dialect, declare
+
         if dialect not in list(Dialect):
             raise SettingsInvalid(f"a dialect is one of {', '.join(Dialect)}, not {dialect!r}")
         seen = self.visible(caller)

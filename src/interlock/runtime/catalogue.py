@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from interlock.core.call import Caller, Principal
 from interlock.core.canonical import canonical, decode
 from interlock.core.catalogue import Tool
 from interlock.core.choice import ALWAYS
-from interlock.core.compatibility import Comparison, compare, told
 from interlock.core.compatibility_versions import predecessor
 from interlock.core.compensation import wrong_with
 from interlock.core.decision import Deny
@@ -19,7 +18,6 @@ from interlock.core.errors import PolicyInvalid, SettingsInvalid, SpecInvalid, T
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle, first_state
 from interlock.core.policy import PolicySource, Visibility
-from interlock.core.review import Review
 from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.core.stand_in import offered
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
@@ -33,10 +31,14 @@ from interlock.runtime.health import Health
 from interlock.runtime.packs import published
 from interlock.runtime.records import Records
 from interlock.runtime.references import Referrers
-from interlock.runtime.review import ReviewDesk
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Gates, Settings
+
+if TYPE_CHECKING:
+    from interlock.core.compatibility import Comparison
+    from interlock.core.review import Review
+    from interlock.runtime.review import ReviewDesk
 
 PAGE_MAX = 500
 """How many tools are listed at once."""
@@ -56,7 +58,7 @@ class Registry:
         self._home = settings.tenant
         self._views = views
         self._records = records
-        self._reviews = ReviewDesk(world, records, home=settings.tenant)
+        self._reviews: ReviewDesk | None = None
 
     async def register(
         self, specs: Iterable[ToolSpec], *, by: Principal, under: tuple[PolicySource, ...] | None = None
@@ -140,7 +142,7 @@ class Registry:
         """What changed between two published versions of a name, whichever was first. Raises `ToolUnknown`."""
         versions = await self.list_versions(name, tenant=tenant)
         before, after = (_version_of(name, each, versions) for each in (old, new))
-        return compare(before, after)
+        return _compared(before, after)
 
     async def successions(self, specs: Iterable[ToolSpec]) -> tuple[Comparison, ...]:
         """How versions that are not published yet would follow the last one of their name. Publishes nothing."""
@@ -149,7 +151,7 @@ class Registry:
         rows = {spec.identity: known[spec.identity[:3]] for spec in wanted}
         new = [spec for spec in wanted if (held := rows[spec.identity]) and not _versioned(spec.version, held)]
         lasts = [_nearest(spec, rows[spec.identity]) or rows[spec.identity][-1] for spec in new]
-        return tuple(compare(_read(last), spec) for last, spec in zip(lasts, new, strict=True))
+        return tuple(_compared(_read(last), spec) for last, spec in zip(lasts, new, strict=True))
 
     def visible(self, caller: Caller) -> tuple[Tool, ...]:
         """The tools to offer this caller: those that policy may let it call and that work at present.
@@ -192,6 +194,10 @@ class Registry:
         """What each tool is worth by the log of the tenant of `by`, what is missing, and what might be done; see
         `core.review`. It takes an auditor or operator, is itself on record, and changes nothing.
         """
+        if self._reviews is None:
+            from interlock.runtime.review import ReviewDesk
+
+            self._reviews = ReviewDesk(self._world, self._records, home=self._home)
         return await self._reviews.review(by=by, since_us=since_us, tenant=tenant, rules=rules)
 
     async def _digests(self) -> dict[tuple[str, str, str, str], str]:
@@ -289,12 +295,24 @@ def _refuse_broken_promises(new: Iterable[ToolSpec], known: Mapping[_Tool, list[
     for spec in here:
         beside = [_registered_as(each) for each in coming[spec.identity[:3]] if each is not spec]
         last = _nearest(spec, [*known[spec.identity[:3]], *beside])
-        comparison = None if last is None else compare(_read(last), spec)
+        comparison = None if last is None else _compared(_read(last), spec)
         if comparison is not None and comparison.breaks_its_promise:
             raise SpecInvalid(
                 f"{spec.name} {spec.version} breaks what {comparison.old_version} promised, and its number says that it"
-                f" does not; give it a new major version. {told(comparison)}"
+                f" does not; give it a new major version. {_told(comparison)}"
             )
+
+
+def _compared(old: ToolSpec, new: ToolSpec) -> Comparison:
+    from interlock.core.compatibility import compare
+
+    return compare(old, new)
+
+
+def _told(comparison: Comparison) -> str:
+    from interlock.core.compatibility import told
+
+    return told(comparison)
 
 
 def _nearest(spec: ToolSpec, versions: Iterable[Registered]) -> Registered | None:
