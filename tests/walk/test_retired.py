@@ -1,18 +1,23 @@
 """What becomes of calls of a retired version: those that ran, those that wait, those that come late."""
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from interlock import Caller, Host, ToolCall
 from interlock.core.lifecycle import Lifecycle
+from interlock.core.retirement import day
+from interlock.loop.limits import RunLimits
 from interlock.loop.machine import State
 from interlock.runtime.recovery import Recovered
+from interlock.runtime.retiring import DAY_US
 from interlock.testing.fakes import FakeClock
 from interlock.testing.models import ScriptedModel
 from tests.gates import ALICE, ALL, ASKS, BOB, OPERATOR, Shelf, asked, code, granted, opened, save
-from tests.runs import ASKS_TO_SAVE, offered, reached, start
+from tests.runs import ASKS_TO_SAVE, offered, reached, start, told
 from tests.runs import opened as opened_runs
 from tests.unit.runtime.test_catalogue import search_of
 from tests.unit.runtime.test_recovery_look_ups import Oracle
@@ -114,6 +119,39 @@ async def test_a_run_that_is_bound_goes_on_until_the_day_and_one_that_begins_lat
         later = ScriptedModel([READ, "done"], name="later")
         await (await gate.runs.start(model=later, task="Do it.", principal=ALICE)).result()
         assert (offered(later.requests[0]), shelf.searched) == (["save"], ["x", "x"])
+
+
+async def test_a_tool_that_has_drained_is_offered_to_no_run_any_more_and_says_so_when_it_is_called(
+    gate_path: str,
+) -> None:
+    shelf, clock = Shelf(), FakeClock()
+    model = Acting([READ, READ, READ, READ, "done"])
+    async with opened_runs(gate_path, model, shelf.tools, host=Host(clock=clock)) as gate:
+
+        async def retire() -> None:
+            until = day(clock.now_us() + 2 * DAY_US)
+            await gate.catalogue.retire("search", by=OPERATOR, reason="gone", drain_until=until)
+
+        async def wait() -> None:
+            clock.advance(3 * DAY_US / 1_000_000)
+
+        model.acts = {1: retire, 2: wait}
+        await (await start(gate, limits=RunLimits(expires_s=None, working_s=None))).result()
+    assert [len(offered(each)) for each in model.requests] == [2, 2, 2, 1, 1]
+    assert (offered(model.requests[3]), shelf.searched) == (["save"], ["x", "x"])
+    assert ["TOOL_RETIRED" in told(each)[-1] for each in model.requests[1:]] == [False, False, True, True]
+
+
+class Acting(ScriptedModel):
+    """A model, and what happens while it is asked for the nth time, from 0."""
+
+    acts: Mapping[int, Callable[[], Awaitable[None]]]
+
+    async def ask(self, body: Any) -> Any:
+        act = self.acts.get(len(self.requests))
+        if act is not None:
+            await act()
+        return await super().ask(body)
 
 
 async def test_a_run_that_is_bound_is_refused_from_the_day_on_and_while_it_is_frozen_at_once(gate_path: str) -> None:

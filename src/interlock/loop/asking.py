@@ -115,7 +115,7 @@ class Asking:
         """The tools of the turn that this caller is at."""
         view, reach = self._drive.view, self._drive.reach
         role = Role(view.agent, view.agents, dialect, view.offered(caller.turn))
-        found = reach.offers.of(reach.views.current, caller, view.begun.bound, role=role)
+        found = reach.offers.of(reach.views.current, caller, view.begun.bound, role=role, now_us=self._drive.now_us())
         self._offered = dialect, view.agent, found
         return found
 

@@ -144,7 +144,7 @@ class Beginning:
             if len(bound) <= most:
                 break
             view = reach.views.current
-            tools = reach.offers.usable(view, caller, bound, agent=agent)
+            tools = reach.offers.usable(view, caller, bound, agent=agent, now_us=reach.world.clock.now_us())
             if is_over({each.spec.name for each in tools}, most):
                 pinned = (*(agent.tools or ()), *(options.get("tools") or ()), *listed(view, caller))
                 kept[agent.name] = await reach.finding.kept(options["task"], tools, pinned=pinned, most=most)

@@ -213,7 +213,8 @@ class RunDesk:
             return None
         caller = caller_for(view, by, turn=view.round.number, model=view.round.responded.model)
         reach = self._reach
-        tools = reach.offers.usable(reach.views.current, caller, view.begun.bound, agent=view.agent)
+        now_us = reach.world.clock.now_us()
+        tools = reach.offers.usable(reach.views.current, caller, view.begun.bound, agent=view.agent, now_us=now_us)
         most = min(most, view.begun.found_max)
         found = await reach.finding.among(query, tools, most=most + len(ALWAYS))
         return tuple(each for each in found if each.tool not in ALWAYS)[:most]

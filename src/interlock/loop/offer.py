@@ -13,7 +13,7 @@ from interlock.core.catalogue import Tool
 from interlock.core.choice import FIND_TOOLS
 from interlock.core.decision import Deny
 from interlock.core.frozen import frozen
-from interlock.core.lifecycle import ALLOWED, CLOSED, Use, refusal
+from interlock.core.lifecycle import CLOSED, Use, drains, refusal
 from interlock.core.model_text import model_text
 from interlock.core.policy import Visibility
 from interlock.core.refusals import Code
@@ -30,6 +30,7 @@ from interlock.runtime.health import Health
 
 REMEMBERED_MAX = 256
 _Key = tuple[int, int, str, Dialect, tuple[str, ...] | None]
+_Usable = tuple[View, tuple[Bound, ...], Caller, Agent, tuple[Tool, ...], int | None]
 
 NOT_OFFERED = Deny(Code.TOOL_NOT_ALLOWED, "That tool is not among those of this run.")
 NOT_FOUND_YET = Deny(
@@ -43,12 +44,22 @@ class Offer:
 
     Tools of servers that the provider calls itself are declared to it otherwise; here they are what it has to ask for.
     `pins` are there also for tools of the run that are frozen or do not work, of which the gate says so.
-    `known` are all names of the tenant's tools, offered or not.
+    `known` are all names of the tenant's tools, offered or not. `until_us` is when the next of its tools has drained
+    and is offered no more (microseconds since 1970); None: none of them drains.
     """
 
     declarations: Declarations
     pins: Mapping[str, str]
     known: frozenset[str]
+    until_us: int | None = None
+
+
+@frozen
+class Today:
+    """What decides beside policy and states whether a tool is offered: whether it works, and whether it drains."""
+
+    health: Health
+    now_us: int
 
 
 @frozen
@@ -114,12 +125,13 @@ def _bound(tools: Mapping[str, Tool]) -> Iterable[Bound]:
     return [Bound(tool.spec.name, tool.spec.version, tool.digest, agent) for agent, tool in agents.items()]
 
 
-def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, health: Health) -> Offer:
-    """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to."""
-    if role.names is not None and health.is_quiet:  # nothing stands in for anything: the others need no look
+def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, today: Today) -> Offer:
+    """What may be called in the next turn. A frozen tool is none of it, whatever the run is bound to, and neither is
+    one that has drained: what its name means stays known, so that the gate says what became of it."""
+    if role.names is not None and today.health.is_quiet:  # nothing stands in for anything: the others need no look
         bound = _named(bound, frozenset(role.names))
     tools = _of_agent(view, caller, bound, agent=role.agent)
-    working = _working(tools, health)
+    working = _working(tools, today)
     shown, pinned = _in_order(tools, working, names=role.names)
     triples = [
         (tool.spec.name, model_text(tool.spec), _schema(tool, role))
@@ -127,25 +139,21 @@ def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, hea
         if not parts(tool.spec.name).server
     ]
     known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
-    return Offer(declare(triples, dialect=role.dialect), {each.spec.name: each.digest for each in pinned}, known)
+    pins = {each.spec.name: each.digest for each in pinned}
+    return Offer(declare(triples, dialect=role.dialect), pins, known, _until_us(tools, today))
 
 
 def _named(bound: Iterable[Bound], names: frozenset[str]) -> tuple[Bound, ...]:
     return tuple(each for each in bound if each.name in names)
 
 
-def usable(view: View, caller: Caller, bound: Iterable[Bound], *, agent: Agent, health: Health) -> tuple[Tool, ...]:
-    """The tools that an agent of a run may call now, offered or not."""
-    return _working(_of_agent(view, caller, bound, agent=agent), health)
-
-
 def _of_agent(view: View, caller: Caller, bound: Iterable[Bound], *, agent: Agent) -> tuple[Tool, ...]:
     return tuple(tool for each in bound if (tool := _of_run(view, caller, each, agent=agent)) is not None)
 
 
-def _working(tools: Sequence[Tool], health: Health) -> tuple[Tool, ...]:
-    specs = [tool.spec for tool in tools if _may_be_called(tool)]
-    working = [spec for spec in specs if not health.withheld(spec)]
+def _working(tools: Sequence[Tool], today: Today) -> tuple[Tool, ...]:
+    specs = [tool.spec for tool in tools if _may_be_called(tool, now_us=today.now_us)]
+    working = [spec for spec in specs if not today.health.withheld(spec)]
     names = {spec.name for spec in working_ones(specs, working=working)}
     return tuple(tool for tool in tools if tool.spec.name in names)
 
@@ -167,41 +175,47 @@ def _in_order(
 class Offers:
     """Offers that were worked out, for all runs of a process: most runs of an agent offer what another did.
 
-    By identity of the view and of what is bound, which are kept beside; bounded, and dropped when full.
+    By identity of the view and of what is bound, which are kept beside; bounded, and dropped when full. Each holds
+    until one of its tools has drained.
     """
 
     def __init__(self, health: Health) -> None:
         self._health = health
         self._found: dict[_Key, tuple[View, tuple[Bound, ...], Principal, Role, Offer]] = {}
         self._bound: tuple[View, object, object, tuple[Bound, ...]] | None = None
-        self._usable: dict[tuple[int, int, str], tuple[View, tuple[Bound, ...], Caller, Agent, tuple[Tool, ...]]] = {}
+        self._usable: dict[tuple[int, int, str], _Usable] = {}
 
-    def of(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, role: Role) -> Offer:
+    def of(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, role: Role, now_us: int) -> Offer:
         """What may be called in the next turn."""
         key = (id(view), id(bound), role.agent.name, role.dialect, role.names)
         known = self._found.get(key) if self._health.is_quiet else None
-        if known is not None and known[2] == caller.principal and known[3] == role:
+        holds = known is not None and _holds(known[4].until_us, now_us)
+        if known is not None and holds and known[2] == caller.principal and known[3] == role:
             if known[3].agents is not role.agents:  # the next turn of this run finds its own, which is equal at once
                 self._found[key] = view, bound, caller.principal, role, known[4]
             return known[4]
-        found = offer(view, caller, bound, role=role, health=self._health)
+        found = offer(view, caller, bound, role=role, today=Today(self._health, now_us))
         if self._health.is_quiet:
             if len(self._found) >= REMEMBERED_MAX:
                 self._found.clear()
             self._found[key] = view, bound, caller.principal, role, found
         return found
 
-    def usable(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, agent: Agent) -> tuple[Tool, ...]:
+    def usable(
+        self, view: View, caller: Caller, bound: tuple[Bound, ...], *, agent: Agent, now_us: int
+    ) -> tuple[Tool, ...]:
         """The tools that an agent of a run may call now, offered or not: the same value for runs that are alike."""
         key = (id(view), id(bound), agent.name)
         known = self._usable.get(key) if self._health.is_quiet else None
-        if known is not None and known[2].principal == caller.principal and known[3] == agent:
+        holds = known is not None and _holds(known[5], now_us)
+        if known is not None and holds and known[2].principal == caller.principal and known[3] == agent:
             return known[4]
-        found = usable(view, caller, bound, agent=agent, health=self._health)
+        tools, today = _of_agent(view, caller, bound, agent=agent), Today(self._health, now_us)
+        found = _working(tools, today)
         if self._health.is_quiet:
             if len(self._usable) >= REMEMBERED_MAX:
                 self._usable.clear()
-            self._usable[key] = view, bound, caller, agent, found
+            self._usable[key] = view, bound, caller, agent, found, _until_us(tools, today)
         return found
 
     def bound(self, view: View, callers: Sequence[Caller], names: Collection[str] | None) -> tuple[Bound, ...]:
@@ -225,15 +239,23 @@ def _of_run(view: View, caller: Caller, bound: Bound, *, agent: Agent) -> Tool |
     return tool
 
 
-def _may_be_called(tool: Tool) -> bool:
-    """Whether a run that is bound to it may call it, or may as long as it drains, which the gate judges by the hour."""
-    if tool.state not in CLOSED:
-        return True
-    return (
-        ALLOWED[tool.state][Use.BOUND_RUN].drains
-        and tool.retirement is not None
-        and tool.retirement.drains_until_us is not None
-    )
+def _may_be_called(tool: Tool, *, now_us: int) -> bool:
+    """Whether a run that is bound to it may call it now, or may as long as it drains."""
+    return tool.state not in CLOSED or drains(tool.state, Use.BOUND_RUN, until_us=_drains_until_us(tool), now_us=now_us)
+
+
+def _drains_until_us(tool: Tool) -> int | None:
+    return None if tool.retirement is None else tool.retirement.drains_until_us
+
+
+def _until_us(tools: Iterable[Tool], today: Today) -> int | None:
+    """When the next of the tools that drain has drained."""
+    ends = [_drains_until_us(tool) for tool in tools if tool.state in CLOSED]
+    return min((each for each in ends if each is not None and each > today.now_us), default=None)
+
+
+def _holds(until_us: int | None, now_us: int) -> bool:
+    return until_us is None or now_us < until_us
 
 
 def _schema(tool: Tool, role: Role) -> dict[str, Json]:

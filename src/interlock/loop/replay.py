@@ -22,7 +22,7 @@ from interlock.core.view import View
 from interlock.loop.agent import Agent
 from interlock.loop.entries import Entry, Observed
 from interlock.loop.hand_off import HAND_OFF, is_tool_of
-from interlock.loop.offer import Planned, Role, offer, planned
+from interlock.loop.offer import Planned, Role, Today, offer, planned
 from interlock.loop.reach import Reach, caller_for
 from interlock.loop.view import Round, RunView
 from interlock.models.dialects import Dialect
@@ -100,7 +100,8 @@ class Replay:
         found: Round = run.round
         caller = caller_for(run, principal, turn=found.number, model=found.responded.model)
         role = Role(run.agent, run.agents, Dialect(found.responded.dialect), run.offered(found.number))
-        offered = offer(under, caller, run.begun.bound, role=role, health=self._reach.health)
+        today = Today(self._reach.health, self._reach.world.clock.now_us())
+        offered = offer(under, caller, run.begun.bound, role=role, today=today)
         proposed = next(each for each in found.calls if each.position == observed.position)
         plan: Planned = planned(proposed, call_id=observed.seen.call_id, offered=offered)
         seen, then = observed.seen, then_of(observed.seen)

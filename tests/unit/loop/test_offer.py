@@ -4,16 +4,19 @@ from typing import Any
 
 import pytest
 
-from interlock import PolicySource, tool
+from interlock import Caller, Host, PolicySource, tool
 from interlock.core.errors import SettingsInvalid
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.refusals import Code
+from interlock.core.retirement import day
 from interlock.loop.agent import Agent
 from interlock.loop.offer import Offer, planned
 from interlock.models.dialects import Dialect, declare
 from interlock.models.turn import CallKind, Proposed
+from interlock.runtime.retiring import DAY_US
+from interlock.testing.fakes import FakeClock
 from interlock.testing.models import Said, ScriptedModel
-from tests.gates import OPERATOR, READS, AnyTool, Shelf
+from tests.gates import ALICE, OPERATOR, READS, AnyTool, Shelf
 from tests.runs import ended, events, offered, opened, start, told
 
 pytestmark = pytest.mark.requirement("LOOP-7", "CALL-4")
@@ -120,3 +123,21 @@ async def test_a_frozen_tool_that_is_called_all_the_same_says_that_it_is_frozen(
         await gate.catalogue.move("search", Lifecycle.FROZEN, by=OPERATOR, reason="stop")
         await (await start(gate)).result()
     assert (offered(model.requests[0]), "TOOL_FROZEN" in told(model.requests[1])[1]) == ([], True)
+
+
+@pytest.mark.requirement("REG-7")
+async def test_what_a_run_may_use_is_remembered_until_a_tool_of_it_has_drained() -> None:
+    clock = FakeClock()
+    async with opened(":memory:", ScriptedModel(["done"]), Shelf().tools, host=Host(clock=clock)) as gate:
+        reach, caller = gate.runs._reach, Caller(ALICE, run="r")
+        bound = reach.offers.bound(reach.views.current, [caller], None)
+        until = day(clock.now_us() + 2 * DAY_US)
+        await gate.catalogue.retire("search", by=OPERATOR, reason="gone", drain_until=until)
+
+        def names() -> list[str]:
+            tools = reach.offers.usable(reach.views.current, caller, bound, agent=Agent("a"), now_us=clock.now_us())
+            return [each.spec.name for each in tools]
+
+        assert [names(), names()] == [["save", "search"]] * 2
+        clock.advance(2 * DAY_US / 1_000_000)
+        assert names() == ["save"]

@@ -47,15 +47,10 @@ async def overdue(session: Session) -> list[str]:
 
 
 async def reviews_due(session: Session) -> list[tuple[str, str, str]]:
-    """Name, version and day of each review that should have been; nobody has to look at what is retired."""
-    from interlock.core.lifecycle import Lifecycle
-
+    """Name, version and day of each review that should have been by today."""
     today = datetime.now(UTC).date().isoformat()
-    acts, tenant = session.gate.catalogue, session.by.tenant
-    gone = {(each.name, each.version) for each in await acts.all_versions(tenant=tenant)
-            if each.state is Lifecycle.RETIRED}  # fmt: skip
-    days = await acts.review_days(tenant=tenant)
-    return [(*place, day) for place, day in sorted(days.items()) if day <= today and place not in gone]
+    days = await session.gate.catalogue.review_days(tenant=session.by.tenant)
+    return [(*place, day) for place, day in sorted(days.items()) if day <= today]
 
 
 async def unlisted(session: Session, names: Iterable[str]) -> dict[str, str]:
