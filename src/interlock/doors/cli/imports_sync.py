@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import shlex
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,15 +28,21 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
+_NOT_ASKED = "Next: see to it that what is unknown can be asked, then `interlock import sync` again."
+
 
 @dataclass(slots=True)
 class Found:
-    """What became of one snapshot. `drifted` are tools that are open and are not what was reviewed."""
+    """What became of one snapshot. `drifted` are tools that are open and are not what was reviewed.
+
+    `renewed_by` is the command that renews it, given in the project's folder; empty where the source cannot be asked.
+    """
 
     place: str
     lines: list[str]
     changes: Json
     is_open: bool
+    renewed_by: str = ""
     drifted: tuple[McpDrifted, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
 
@@ -77,7 +85,8 @@ def _end(found: list[Found], *, is_open: bool) -> str:
         return "The project has no snapshots: openapi, mcp and python in interlock.toml name them."
     if not is_open:
         return "Every snapshot is what was reviewed, or its drift passes."
-    return "Next: `interlock import openapi|mcp|python ... -o SNAPSHOT` renews one; then review it."
+    steps = [f"`{each.renewed_by}`" for each in found if each.is_open and each.renewed_by]
+    return f"Next: {', '.join(steps)} renews it; then review it." if steps else _NOT_ASKED
 
 
 def _shown(found: Found) -> list[str]:
@@ -102,7 +111,9 @@ def _openapi(project: Project, place: str) -> Found:
         seen = changes(before, take_snapshot(document, server=before.server, owner=before.owner))
     except (SpecInvalid, OSError) as fault:
         return _broken(place, fault)
-    return Found(place, openapi_lines(seen), openapi_document(seen), is_open=seen.any)
+    source = str(Path(place).parent / before.file)
+    renewed_by = shlex.join(("interlock", "import", "openapi", source, "-o", place))
+    return Found(place, openapi_lines(seen), openapi_document(seen), is_open=seen.any, renewed_by=renewed_by)
 
 
 async def _mcp(project: Project, place: str, *, secrets: Mapping[str, str]) -> Found:
@@ -119,7 +130,9 @@ async def _mcp(project: Project, place: str, *, secrets: Mapping[str, str]) -> F
         return _broken(place, fault)
     drifted = tuple(each for each in seen.open_drift if each.allowed)
     versions = {each.name: before.tools[each.key].version for each in drifted}
-    return Found(place, lines_of(seen), document_of(seen), is_open=seen.any, drifted=drifted, versions=versions)
+    renewed_by = shlex.join(("interlock", "import", "mcp", "-o", place))
+    found = Found(place, lines_of(seen), document_of(seen), is_open=seen.any, renewed_by=renewed_by)
+    return replace(found, drifted=drifted, versions=versions)
 
 
 def _python(project: Project, place: str) -> Found:
@@ -131,7 +144,9 @@ def _python(project: Project, place: str) -> Found:
         seen = python_changes(before, take_python_snapshot(before.package))
     except (SpecInvalid, OSError) as fault:
         return _broken(place, fault)
-    return Found(place, imports_python.lines_of(seen), imports_python.document_of(seen), is_open=bool(seen))
+    renewed_by = shlex.join(("interlock", "import", "python", before.package, "-o", place))
+    lines, document = imports_python.lines_of(seen), imports_python.document_of(seen)
+    return Found(place, lines, document, is_open=bool(seen), renewed_by=renewed_by)
 
 
 async def _quarantined(project: Project, found: Iterable[Found]) -> tuple[list[tuple[str, str]], str]:

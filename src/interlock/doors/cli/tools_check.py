@@ -118,11 +118,17 @@ def _misfit(name: str, finding: Finding) -> str:
     from interlock.doors.cli.tools_diff import witness_of
 
     such = f", such as {witness_of(finding)}" if finding.witness is not None else ""
+    at = f" at {finding.path}" if finding.path else ""
     if finding.verdict.value != "breaking":
-        return visible(f"{name}: whether its handler fits the {finding.part} schema{finding.path} is not certain{such}")
+        return visible(f"{name}: whether its handler fits the {finding.part} schema{at} is not certain{such}")
+    if finding.part == "input" and finding.path == "/*":
+        return visible(
+            f"{name}: the schema lets through arguments that it does not name, and the handler takes no others{such}:"
+            " say additionalProperties: false"
+        )
     if finding.part == "input":
-        return visible(f"{name}: the schema lets through what the handler does not take{finding.path}{such}")
-    return visible(f"{name}: the handler may give what the output schema does not allow{finding.path}{such}")
+        return visible(f"{name}: the schema lets through what the handler does not take{at}{such}")
+    return visible(f"{name}: the handler may give what the output schema does not allow{at}{such}")
 
 
 def _refuse_what_nothing_undoes(specs: Sequence[ToolSpec], *, is_stored: bool) -> None:

@@ -59,6 +59,7 @@ def test_what_drifted_is_quarantined_on_record_until_a_review(cli: Cli, importin
     assert states(cli) == {"send": ("1", "quarantined"), "read": ("1", "available")}
     acts = cli("audit", "query", "--kind", "tool.moved", "--json").document["records"]
     assert acts[0]["record"]["reason"] == "Its server lists it otherwise than it was reviewed: text."
+    assert "Next: `interlock import mcp -o post.yaml` renews it" in cli("import", "sync").out
     again = cli("import", "sync", "--json")
     assert (again.code, again.document["quarantined"]) == (1, [])
 
@@ -93,6 +94,7 @@ def test_a_server_that_cannot_be_asked_is_nothing_that_was_reviewed(cli: Cli, im
     server.says(entry("send"), is_dead=True)
     ran = cli("import", "sync")
     assert (ran.code, "post.yaml: to be reviewed" in ran.out, "unknown " in ran.out) == (1, True, True)
+    assert "Next: see to it that what is unknown can be asked" in ran.out
 
 
 def test_documents_and_packages_are_held_as_well(
@@ -117,5 +119,8 @@ def test_documents_and_packages_are_held_as_well(
         "pets.yaml": True,
         "parts.yaml": True,
     }
+    said = cli("import", "sync").out
+    assert "`interlock import openapi api.json -o pets.yaml`" in said
+    assert "`interlock import python acme-parts -o parts.yaml`" in said
     (project / "api.json").unlink()
     assert "unknown  No such file" in cli("import", "sync").out

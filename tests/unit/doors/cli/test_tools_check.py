@@ -34,10 +34,12 @@ def test_a_schema_that_is_at_odds_with_its_function_is_refused_with_a_value_that
     settings.write_text(settings.read_text().replace('tools = ["tools.py"]', 'tools = ["tools.py", "more.yaml"]'))
     ran = cli("tools", "check")
     assert ran.code == 1
-    assert "count: the schema lets through what the handler does not take/n, such as" in ran.out
+    assert "count: the schema lets through what the handler does not take at /n, such as" in ran.out
     assert "2 tools can be registered" in ran.out
     [misfit, *_] = cli("tools", "check", "--json").document["misfits"]
     assert (misfit["tool"], misfit["part"], misfit["verdict"]) == ("count", "input", "breaking")
+    (project / "more.yaml").write_text((MANIFEST % "integer").replace("additionalProperties: false", "title: open"))
+    assert "say additionalProperties: false" in cli("tools", "check").out
     (project / "more.yaml").write_text(MANIFEST % "integer")
     assert (cli("tools", "check").code, cli("tools", "check", "--json").document["misfits"]) == (0, [])
 
