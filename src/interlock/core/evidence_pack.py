@@ -114,6 +114,11 @@ def packs_from_bytes(body: bytes) -> tuple[Pack, ...]:
     return in_order(pack_from_json(each) for each in (packs if isinstance(packs, list) else [None]))
 
 
+def review_day(packs: Iterable[Pack]) -> str:
+    """The day on which a version is to be looked at again: the one named last. A move that names none keeps it."""
+    return next((each.grounds.review_on for each in reversed([*packs]) if each.grounds.review_on), "")
+
+
 def in_order(packs: Iterable[Pack]) -> tuple[Pack, ...]:
     """Oldest first."""
     return tuple(sorted(packs, key=lambda each: (each.at_us, each.id)))

@@ -10,7 +10,7 @@ from interlock.core.call import Principal, PrincipalKind
 from interlock.core.canonical import canonical, decode
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, MoveRefused, ToolUnknown
-from interlock.core.evidence_pack import MoveEvidence, Pack
+from interlock.core.evidence_pack import MoveEvidence, Pack, review_day
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import CLOSED, MOVES, OPEN, Lifecycle
 from interlock.core.move_gates import Case, Grounds, Weighed, excused, refuse_lacking, refuse_wordless, weigh
@@ -125,11 +125,10 @@ class Moving(Registry):
         return MoveEvidence(name=name, version=version, digest=found.digest, contract=contract, packs=packs)
 
     async def review_days(self, *, tenant: str) -> Mapping[tuple[str, str], str]:
-        """The day on which each version is to be looked at again, as its last move says, by name and version."""
+        """The day on which each version is to be looked at again, where one was named, by name and version."""
         _, documents = await self._world.documents.documents(DocumentKind.EVIDENCE)
-        last = [packs_in(each)[-1:] for each in documents if each.tenant in (tenant, SHARED)]
-        found = [pack for packs in last for pack in packs if pack.grounds.review_on]
-        return {(pack.name, pack.version): pack.grounds.review_on for pack in found}
+        found = [packs_in(each) for each in documents if each.tenant in (tenant, SHARED)]
+        return {(packs[-1].name, packs[-1].version): day for packs in found if (day := review_day(packs))}
 
     async def of_digest(self, digest: str, *, tenant: str) -> Registered:
         """The version that was ever published with this digest, whatever became of it. Raises `ToolUnknown`."""

@@ -17,6 +17,7 @@ from interlock.core.decision import Deny
 from interlock.core.documents import DocumentKind
 from interlock.core.effect import CallState
 from interlock.core.errors import SchemaInvalid
+from interlock.core.evidence_pack import review_day
 from interlock.core.example import ToolExample
 from interlock.core.example_stale import stale
 from interlock.core.journal import AuditQuery, AuditRecord, EventKind
@@ -132,13 +133,13 @@ class ReviewDesk:
         return found
 
     async def _days(self, tenant: str) -> Mapping[tuple[str, str], int]:
-        """When versions were to be looked at again, as their last move says, by tenant and name of the evidence."""
+        """When versions were to be looked at again, by tenant and name of the evidence."""
         found: dict[tuple[str, str], int] = {}
         for each in (await self._world.documents.documents(DocumentKind.EVIDENCE))[1]:
             packs = packs_in(each) if each.tenant in (tenant, SHARED) else ()
-            days = [pack.grounds.review_on for pack in packs if pack.grounds.review_on]
-            if days:
-                found[each.tenant, each.name] = read_day(days[-1])
+            day = review_day(packs)
+            if day:
+                found[each.tenant, each.name] = read_day(day)
         return found
 
     async def _examples(self) -> Mapping[str, list[ToolExample]]:

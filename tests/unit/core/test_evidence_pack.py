@@ -1,13 +1,14 @@
 """MoveEvidence reads back as it was written, is in order, and shows every change of its file."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from interlock.core.canonical import decode
-from interlock.core.evidence_pack import MoveEvidence, Pack, in_order, is_whole, pack_from_json
+from interlock.core.evidence_pack import MoveEvidence, Pack, in_order, is_whole, pack_from_json, review_day
 from interlock.core.lifecycle import Lifecycle, Need
 from interlock.core.move_gates import Grounds, Standing, Weighed
 from interlock.core.tool import Document, spec_to_json
@@ -39,6 +40,14 @@ def test_a_pack_is_read_again_as_it_was() -> None:
 def test_packs_stand_in_the_order_of_their_moves() -> None:
     later = pack_from_json({**decode_pack(), "at_us": PACK.at_us + 1, "id": "0"})
     assert in_order([later, PACK]) == (PACK, later)
+
+
+def test_a_day_of_review_stands_until_another_is_named() -> None:
+    first = replace(PACK, grounds=replace(PACK.grounds, review_on="2027-01-31"))
+    other = replace(PACK, grounds=replace(PACK.grounds, review_on="2027-06-30"))
+    assert review_day((PACK,)) == ""
+    assert review_day((first, PACK)) == "2027-01-31"
+    assert review_day((first, other, PACK)) == "2027-06-30"
 
 
 def decode_pack() -> dict[str, object]:
