@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import sys
 from importlib import import_module
+from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
 from interlock.core.errors import InterlockError, SettingsInvalid
@@ -99,6 +100,14 @@ def _where(fault: BaseException, root: Path) -> str:
     return f" ({Path(own[-1].filename).name}, line {own[-1].lineno})" if own else ""
 
 
+class _FromSource(SourceFileLoader):
+    """Compiles the file each time: of one that was edited within a second, its size as before, Python keeps the old."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        code: CodeType = compile(self.get_data(self.path), self.path, "exec", dont_inherit=True)
+        return code
+
+
 def _of_file(path: Path) -> ModuleType:
     """The module of a file, under its plain name: the name is part of the fingerprint of every tool in it."""
     if not path.is_file():
@@ -108,13 +117,14 @@ def _of_file(path: Path) -> ModuleType:
         return held
     if held is not None or path.stem in sys.stdlib_module_names:
         raise ToolsInvalid(f"{path.name} has the name of another module; give the file a name of its own")
-    spec = spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
+    loader = _FromSource(path.stem, str(path))
+    spec = spec_from_file_location(path.stem, path, loader=loader)
+    if spec is None:
         raise ToolsInvalid(f"{path} is no Python file")
     module = module_from_spec(spec)
     sys.modules[path.stem] = module
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[path.stem]
         raise

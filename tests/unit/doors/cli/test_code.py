@@ -1,5 +1,7 @@
 """Loading a project's tools: from files and modules, each once, with a sentence for what cannot be loaded."""
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -32,6 +34,17 @@ def test_tools_come_from_files_and_modules_in_order_and_once(cli: Cli, tmp_path:
     write(tmp_path, "pack/second.py", "from first_tools import read_a\n" + TOOL.format(name="read_b"))
     setting(tmp_path, "first_tools.py", "pack.second")
     assert cli("tools", "check", "--json").document["tools"] == ["read_a", "read_b"]
+
+
+def test_a_file_is_read_anew_though_it_has_the_size_and_the_second_of_what_was_compiled(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    setting(tmp_path, "edited_tools.py")
+    for name in ("read_a", "read_b"):
+        write(tmp_path, "edited_tools.py", TOOL.format(name=name))
+        os.utime(tmp_path / "edited_tools.py", (1_000_000_000, 1_000_000_000))
+        assert cli("tools", "check", "--json").document["tools"] == [name]
 
 
 PROGRAM = """
