@@ -1,11 +1,13 @@
 """Reading specs back: exactly what was written, and nothing that does not fit its type."""
 
+from dataclasses import dataclass
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from interlock.core.call import Principal, PrincipalKind
-from interlock.core.canonical import canonical, decode
+from interlock.core.canonical import Json, canonical, decode
 from interlock.core.effect import Effect
 from interlock.core.evidence import EvidenceKind, EvidenceRule
 from interlock.core.labels import Confidentiality, Labels, Trust
@@ -113,3 +115,33 @@ def test_a_claim_keeps_its_type() -> None:
     read = from_json(Principal, spec_to_json(written))
     assert read == written
     assert [type(each) for each in read.claims.values()] == [int, bool, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """Takes any name."""
+
+    name: str
+    more: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """Takes any name, and nothing else."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """Two fields of equal types, which are tried in another order, and one of its own."""
+
+    one: Wide | Narrow
+    other: Narrow | Wide
+    within: "Either | None" = None
+
+
+def test_of_several_types_the_first_that_fits_is_read_in_the_order_that_each_field_names_them() -> None:
+    plain: Json = {"name": "a"}
+    found = from_json(Either, {"one": plain, "other": plain, "within": {"one": plain, "other": plain}})
+    assert found == Either(Wide("a"), Narrow("a"), Either(Wide("a"), Narrow("a")))
