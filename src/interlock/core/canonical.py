@@ -62,8 +62,6 @@ def fitted(data: bytes) -> bytes:
 
 def integral(value: Json) -> Json:
     """The value with every integral float below 1e21 as the int that it equals; unchanged parts are shared."""
-    if type(value) is dict and is_flat(value):
-        return value
     if isinstance(value, float):
         return int(value) if abs(value) < _INTEGRAL_BELOW and value.is_integer() else value
     pairs: Iterable[tuple[str, Json]] | Iterable[tuple[int, Json]]

@@ -94,7 +94,8 @@ class Catalogue:
 
     def find(self, tenant: str, name: str) -> Tool | None:
         """The tenant's own tool of exactly this name, else the shared one."""
-        return self._standing(self.tools.get((tenant, name)) or self.tools.get((SHARED, name)), tenant)
+        tool = self.tools.get((tenant, name)) or self.tools.get((SHARED, name))
+        return self._standing(tool, tenant) if self.stops else tool
 
     def late(self, tenant: str, name: str) -> Tool | None:
         """The retired tool of exactly this name, where none of that name is callable here any more."""

@@ -375,7 +375,8 @@ def _changed(given: Binding, bound: Binding) -> Deny:
 
 def _over_budget(facts: Facts) -> Deny | None:
     """The limit that stands in the way: what is used up for good before what frees up by itself, the longest wait."""
-    if Taken.of(facts.reservations).fit(facts.usage):
+    taken = facts.reservations
+    if (taken if type(taken) is Taken else Taken.of(taken)).fit(facts.usage):  # as it is for every call
         return None
     found: Deny | None = None
     for reservation, usage in zip(facts.reservations, facts.usage, strict=True):

@@ -9,7 +9,7 @@ from typing import cast
 
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.call import Caller, ToolCall
-from interlock.core.canonical import Json, canonical, integral, sha256_hex
+from interlock.core.canonical import Json, canonical, integral, is_flat, sha256_hex
 from interlock.core.catalogue import Tool
 from interlock.core.errors import SchemaInvalid
 from interlock.core.frozen import frozen, maker
@@ -36,7 +36,7 @@ def freeze(call: ToolCall, caller: Caller, tool: Tool) -> Operation | Unfrozen:
     if isinstance(parsed, Unparsed):
         code = Code.TOOL_ARGUMENT_INVALID if parsed.not_an_object else Code.INVALID_JSON
         return Unfrozen(code, parsed.reason)
-    supplied = cast("dict[str, Json]", integral(parsed))
+    supplied = parsed if is_flat(parsed) else cast("dict[str, Json]", integral(parsed))
     if tool.users and not caller.user_requested:
         claimed = sorted(tool.users & supplied.keys())
         if claimed:

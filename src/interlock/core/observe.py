@@ -64,8 +64,8 @@ class Frame:
     @property
     def usage(self) -> Mapping[str, int]:
         """What it cost, as the observation says it."""
-        spent = self.spent
-        return {"tokens": spent.tokens, "cost_micros": spent.cost_micros, "working_ms": spent.working_ms}
+        _, _, tokens, cost_micros, working_ms, _ = self.spent
+        return {"tokens": tokens, "cost_micros": cost_micros, "working_ms": working_ms}
 
     def words(self, text: str) -> str:
         """A tool's text beside its result: safe to show, and bounded."""
@@ -247,9 +247,9 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         False,
         None,
         frame.operation_id,
-        resource_shown(operation, frame.redactor, frame.redact),
+        None if operation.resource is None else resource_shown(operation, frame.redactor, frame.redact),
         produced.resource_version and frame.words(produced.resource_version),
-        _evidence(operation, produced, frame),
+        operation.tool.evidence if produced is NOTHING_MORE else _evidence(operation, produced, frame),
         labels,
         truncated,
         False,
@@ -262,7 +262,9 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         spec.promises.get(status, PARTLY if partly else DONE),
         removed,
         tuple([frame.words(each) for each in outcome.open_items]) if isinstance(outcome, Partial) else (),
-        items=frame.items(produced.items) if produced.items else (),
+        None,  # neither read before, nor kept by a handle yet
+        None,
+        frame.items(produced.items) if produced.items else (),
     )
 
 
@@ -328,8 +330,6 @@ def _head(data: bytes) -> bytes:
 
 
 def _evidence(operation: Operation, produced: Produced, frame: Frame) -> Evidence:
-    if produced is NOTHING_MORE:
-        return operation.tool.evidence
     rule = operation.tool.spec.evidence
     sources = produced.sources and tuple(
         [replace(each, uri=frame.words(each.uri), title=frame.words(each.title)) for each in produced.sources]

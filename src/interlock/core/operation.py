@@ -45,7 +45,8 @@ class Operation:
 def operation_digest(caller: Caller, tool: Tool, arguments: bytes) -> str:
     """The operation digest (hex). `arguments` is canonical already, so the outer form is canonical too."""
     principal, spec = caller.principal, tool.spec
-    whose = _whose(principal.tenant, principal.id, principal.on_behalf_of, spec.name, spec.version, tool.digest)
+    behalf = principal.acting_for or principal.id  # `on_behalf_of` spelled out: every call comes by
+    whose = _whose(principal.tenant, principal.id, behalf, spec.name, spec.version, tool.digest)
     return sha256_hex(b'{"arguments":' + arguments + whose)
 
 

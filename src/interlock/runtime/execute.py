@@ -72,8 +72,18 @@ class Executor:
         self.health = Health(clock=world.clock)
         self._apart = Health(clock=world.clock)
 
-    async def execute(self, operation: Operation, claim: Claim, flight: Flight) -> Outcome:
+    def execute(self, operation: Operation, claim: Claim, flight: Flight) -> Coroutine[object, object, Outcome]:
         """What came of it. Total but for cancellation."""
+        spec = operation.tool.spec
+        if spec.effect.is_effect or spec.secrets or spec.locks or spec.concurrency or flight.rest is not None:
+            return self._prepared(operation, claim, flight)
+        invocation = make_invocation(
+            operation, claim.operation_id, operation.key or "", claim.fence, flight.deadline_s, NO_SECRETS
+        )
+        return self._attempt(invocation, claim, flight, held=None)
+
+    async def _prepared(self, operation: Operation, claim: Claim, flight: Flight) -> Outcome:
+        """The same for what needs more than its arguments: credentials, locks, a place, what is known of a part."""
         spec = operation.tool.spec
         secrets = NO_SECRETS
         if spec.secrets:

@@ -87,7 +87,7 @@ class Looker:
         scopes = reservations.scopes if spec.cache is None else (*reservations.scopes, *scopes_read_by(operation))
         seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us))
         policy = view.policies.slice(spec, tenant=tenant)
-        if caller.run is None and policy.reads_run:
+        if caller.run is None and policy.reads_run and policy.digest not in self._warned:
             self._warn_of(policy)
         rule = spec.resource
         run = seen.run or (NO_RUN if caller.run is None else RunFacts(caller.run))
@@ -111,8 +111,6 @@ class Looker:
 
     def _warn_of(self, policy: PolicySlice) -> None:
         """Say once that a rule about what was read before cannot hold for calls that belong to no run."""
-        if policy.digest in self._warned:
-            return
         if len(self._warned) >= WARNED_MAX:
             self._warned.clear()
         self._warned.add(policy.digest)

@@ -160,7 +160,7 @@ class Records:
             "status": str(seen.status),
             "code": None,
             "subject": seen.operation_id,
-            "approval": _grant(allow),
+            "approval": None if allow.grant is None else allow.grant.id,
             "attempts": outcome.attempts,
             "working_ms": working_ms,
             "cost_micros": cost_micros,

@@ -71,7 +71,7 @@ class World:
 
     def new_id(self) -> str:
         """An id of its own."""
-        return new_id(self.clock, self.entropy)
+        return f"{self.clock.now_us() // 1_000:012x}{self.entropy.bytes(10).hex()}"  # `new_id`, spelled out
 
 
 def new_id(clock: Clock, entropy: Entropy) -> str:

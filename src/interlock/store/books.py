@@ -44,7 +44,7 @@ class Books:
 
     def fitting(self, reservations: Iterable[Reservation]) -> dict[ScopeKey, Counted] | None:
         """The usage with every reservation held, to be entered with `enter`; None where one of them does not fit."""
-        return Taken.of(reservations).held(self.usage)
+        return (reservations if type(reservations) is Taken else Taken.of(reservations)).held(self.usage)
 
     def is_at(self, version: int | None, *, run: RunKey) -> bool:
         """Whether nothing that a decision may read of the run has changed since that version, where one is given."""
@@ -119,7 +119,7 @@ class KeptBooks(Books):
 
     def settle(self, holds: Iterable[Reservation], *, spent: Amounts) -> None:
         """Replace what an ended call held by what it used."""
-        Taken.of(holds).settle(self.usage, spent=spent)
+        (holds if type(holds) is Taken else Taken.of(holds)).settle(self.usage, spent=spent)
 
 
 def kept_while_unknown(holds: Iterable[Reservation], *, spent: Amounts) -> tuple[Reservation, ...]:

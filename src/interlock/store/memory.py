@@ -158,7 +158,10 @@ class MemoryStore(MemoryCompensations):
             intent.run_version, run=(tenant, operation.run or "")
         ):
             return NotClaimed.RUN
-        if not self._is_free(intent):
+        if operation.key is None and intent.continues is None:  # `_is_free` spelled out: every read comes by
+            if (tenant, operation.id) in self._calls:
+                return NotClaimed.KEY
+        elif not self._is_free(intent):
             return NotClaimed.KEY
         if intent.approval is not None and not is_usable(self._approval((tenant, intent.approval)), intent=intent):
             return NotClaimed.APPROVAL
