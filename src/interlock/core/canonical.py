@@ -42,6 +42,12 @@ def canonical(value: Json) -> bytes:
         raise ValueError(_TOO_DEEP) from None
 
 
+def kept(value: Json) -> bytes:
+    """The canonical bytes of a value that is kept for long, in no more memory than they take: the encoder's own hold
+    4 KB each, however few they are."""
+    return memoryview(canonical(value)).tobytes()
+
+
 def sha256_hex(data: bytes) -> str:
     """The SHA-256 of bytes in lower-case hexadecimal."""
     return hashlib.sha256(data).hexdigest()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import cast
 
-from interlock.core.canonical import Json, canonical, decode, sha256_hex
+from interlock.core.canonical import Json, canonical, decode, kept, sha256_hex
 from interlock.core.effect import Effect
 from interlock.core.evidence import STATUS_ONLY, EvidenceRule
 from interlock.core.frozen import frozen
@@ -58,7 +58,7 @@ class Document:
     @staticmethod
     def of(value: Json) -> Document:
         """The document that holds `value`."""
-        return Document(canonical(value))
+        return Document(kept(value))
 
     @property
     def value(self) -> Json:

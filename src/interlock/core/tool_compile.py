@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from interlock.core.canonical import Json, canonical
+from interlock.core.canonical import Json, kept
 from interlock.core.catalogue import Tool
 from interlock.core.errors import SpecInvalid
 from interlock.core.lifecycle import OPEN, Lifecycle
@@ -34,7 +34,7 @@ def compile_tool(
         output=None if spec.output_schema is None else _compiled(spec.output_schema, spec.name, "output"),
         sensitive=marked_pointers(schema) | marked,
         injected=injected,
-        model_schema=canonical(without(schema, names=frozenset(each.name for each in injected))),
+        model_schema=kept(without(schema, names=frozenset(each.name for each in injected))),
         state=state,
         users=frozenset(each.name for each in spec.parameters if each.source is ParameterSource.USER),
         evidence=spec.evidence.plain,

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from interlock.core.call import Caller, Principal
-from interlock.core.canonical import canonical, decode
+from interlock.core.canonical import decode, kept
 from interlock.core.catalogue import Tool
 from interlock.core.choice import ALWAYS
 from interlock.core.compatibility_versions import predecessor
@@ -341,7 +341,7 @@ def _registered_as(spec: ToolSpec) -> Registered:
 def _registered(tool: Tool) -> Registered:
     spec = tool.spec
     return Registered(
-        spec.tenant, spec.source, spec.name, spec.version, tool.digest, tool.state, canonical(spec_to_json(spec))
+        spec.tenant, spec.source, spec.name, spec.version, tool.digest, tool.state, kept(spec_to_json(spec))
     )
 
 

@@ -1,5 +1,6 @@
 """A spec says all that the gate needs to know, and its digest changes with every word of it."""
 
+import tracemalloc
 from collections.abc import Mapping
 from dataclasses import fields, replace
 
@@ -146,3 +147,13 @@ def _changed_digest(name: str, value: object) -> bool:
     before = spec()
     assert getattr(before, name) != value
     return spec_digest(replace(before, **{name: value})) != spec_digest(before)  # type: ignore[arg-type]
+
+
+def test_a_document_takes_no_more_memory_than_its_text() -> None:
+    tracemalloc.start()
+    try:
+        documents = [Document.of({"number": number}) for number in range(1_000)]
+        used, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert used / len(documents) < 512
