@@ -96,8 +96,9 @@ class Registry:
         _refuse_what_nothing_undoes(new, wanted, versions=versions)
         _refuse_broken_promises(new, known)
         states = [first_state(_states(known[spec.identity[:3]]), gated=self._gated) for spec in new]
-        found = tuple(_registered(compile_tool(spec, state=state)) for spec, state in zip(new, states, strict=True))
-        self._views.add(wanted)
+        tools = [compile_tool(spec, state=state) for spec, state in zip(new, states, strict=True)]
+        found = tuple(map(_registered, tools))
+        self._views.add(wanted, compiled=tools)
         if not found:
             return Planned(())
         await self._views.check(found, under=under)
@@ -241,7 +242,7 @@ def _each_once(wanted: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
     found: dict[tuple[str, ...], ToolSpec] = {}
     for spec in wanted:
         first = found.setdefault(spec.identity, spec)
-        if spec_digest(first) != spec_digest(spec):
+        if first is not spec and spec_digest(first) != spec_digest(spec):
             raise VersionExists(
                 f"two tools are called {spec.name} {spec.version}: {first.handler.target} and {spec.handler.target}; "
                 "give one of them another name"

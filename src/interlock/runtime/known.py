@@ -6,7 +6,7 @@ one before it, at no look at any of its tools.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -66,11 +66,16 @@ class Known:
         self._compiled: dict[tuple[str, Lifecycle, str], Tool] = {}
         self._foreign: dict[str, ToolSpec] = {}
 
-    def add(self, specs: Iterable[ToolSpec]) -> None:
-        """Make code known to this process."""
+    def add(self, specs: Iterable[ToolSpec], *, compiled: Collection[Tool] = ()) -> None:
+        """Make code known to this process; some of it may be compiled already, with nothing said of its retirement."""
+        done = {id(tool.spec): tool for tool in compiled}
         for spec in specs:
-            self._specs[spec_digest(spec)] = spec
+            tool = done.get(id(spec))
+            digest = spec_digest(spec) if tool is None else tool.digest
+            self._specs[digest] = spec
             self._stale.add((spec.tenant, spec.name))
+            if tool is not None:
+                self._compiled[digest, tool.state, ""] = tool
 
     def learn(self, epoch: int, versions: Iterable[Registered]) -> None:
         """Versions that changed up to an epoch. What was read before something newer is left."""

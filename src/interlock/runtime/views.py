@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from interlock.core.catalogue import Catalogue
+from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.documents import Document, DocumentKind, Place
 from interlock.core.policy import PolicySet, PolicySource
 from interlock.core.stops import Stop
@@ -35,9 +35,11 @@ class Views:
         self._known = Known()
         self.current = View(Catalogue(), PolicySet((), ()), 0, environment)
 
-    def add(self, specs: Iterable[ToolSpec]) -> None:
-        """Make code known to this process. `refresh` brings it into view once it is published."""
-        self._known.add(specs)
+    def add(self, specs: Iterable[ToolSpec], *, compiled: Collection[Tool] = ()) -> None:
+        """Make code known to this process. `refresh` brings it into view once it is published.
+
+        `compiled` are those of it that are compiled already, in the states that they are to be published in."""
+        self._known.add(specs, compiled=compiled)
 
     async def refresh(self) -> View:
         """Read what has changed of catalogue, agents and policies, none of it older than the epoch.

@@ -107,3 +107,13 @@ def test_one_change_costs_the_same_among_few_and_among_many() -> None:
 
     change(10)
     assert change(1_000) == change(10)
+
+
+def test_code_that_was_compiled_when_it_was_published_is_taken_as_it_is_where_it_stands_as_it_was_to() -> None:
+    here = [compile_tool(spec) for spec in SPECS[:2]]
+    known = Known()
+    known.add([each.spec for each in here], compiled=here)
+    known.learn(1, [stored(SPECS[0]), stored(SPECS[1], Lifecycle.FROZEN)])
+    versions = known.renewed(Catalogue(), NO_ROUTING).catalogue.versions
+    assert versions[here[0].digest] is here[0]
+    assert versions[here[1].digest].state is Lifecycle.FROZEN
