@@ -10,10 +10,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from typing import cast
 
 import orjson
 
-from interlock.core.canonical import Json, canonical, is_flat
+from interlock.core.canonical import Json, canonical, integral, is_flat
 from interlock.core.frozen import frozen
 
 INTEGER_DIGITS_MAX = 4300
@@ -59,8 +60,21 @@ def parse_arguments(
     if raw is None:
         return {}
     plain = _plain(raw) if type(raw) is str and limits is DEFAULT_LIMITS else None
+    return _with_care(raw, limits) if plain is None else plain
+
+
+def integral_arguments(raw: str | bytes | Mapping[str, object] | None) -> dict[str, Json] | Unparsed:
+    """The same with integral floats as the integers that they equal, which a plain text is seen to hold none of."""
+    if raw is None:
+        return {}
+    plain = _plain(raw) if type(raw) is str else None
     if plain is not None:
         return plain
+    parsed = _with_care(raw, DEFAULT_LIMITS)
+    return parsed if isinstance(parsed, Unparsed) else cast("dict[str, Json]", integral(parsed))
+
+
+def _with_care(raw: str | bytes | Mapping[str, object], limits: ArgumentLimits) -> dict[str, Json] | Unparsed:
     try:
         value = _read_text(raw, limits) if isinstance(raw, (str, bytes)) else _copied(raw, limits)
     except _Refused as refusal:

@@ -331,8 +331,10 @@ def _is_used(grant: Approval | None) -> bool:
 
 
 def _approved(operation: Operation, facts: Facts, verdict: Verdict) -> Decision:
-    need = required(operation, verdict)
     grant = facts.grant
+    if grant is None and verdict.requirement is None and operation.tool.spec.approval_floor is None:
+        return make_allow(verdict)
+    need = required(operation, verdict)
     if grant is None:
         return make_allow(verdict) if need is None else Ask(need, verdict)
     refused = _grant_refused(grant, facts, binding(operation, facts, verdict))

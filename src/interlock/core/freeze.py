@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import lru_cache
-from typing import cast
 
-from interlock.core.arguments import Unparsed, parse_arguments
+from interlock.core.arguments import Unparsed, integral_arguments
 from interlock.core.call import Caller, ToolCall
-from interlock.core.canonical import Json, canonical, integral, is_flat, sha256_hex
+from interlock.core.canonical import Json, canonical, sha256_hex
 from interlock.core.catalogue import Tool
 from interlock.core.errors import SchemaInvalid
 from interlock.core.frozen import frozen, maker
@@ -32,11 +31,10 @@ class Unfrozen:
 
 def freeze(call: ToolCall, caller: Caller, tool: Tool) -> Operation | Unfrozen:
     """The operation, its digest taken over the final arguments. What is frozen here is what runs."""
-    parsed = parse_arguments(call.arguments)
-    if isinstance(parsed, Unparsed):
-        code = Code.TOOL_ARGUMENT_INVALID if parsed.not_an_object else Code.INVALID_JSON
-        return Unfrozen(code, parsed.reason)
-    supplied = parsed if is_flat(parsed) else cast("dict[str, Json]", integral(parsed))
+    supplied = integral_arguments(call.arguments)
+    if isinstance(supplied, Unparsed):
+        code = Code.TOOL_ARGUMENT_INVALID if supplied.not_an_object else Code.INVALID_JSON
+        return Unfrozen(code, supplied.reason)
     if tool.users and not caller.user_requested:
         claimed = sorted(tool.users & supplied.keys())
         if claimed:

@@ -299,14 +299,12 @@ def _plain(operation: Operation, status: Status, problem: Problem, *, frame: Fra
 
 def _cleaned(data: bytes) -> tuple[bytes, int]:
     """Without invisible characters. Plain ASCII without escapes of control characters can hold none."""
-    if data.isascii() and (_is_plain(data) or _CONTROL.search(data) is None):
+    # `in` takes thrice as long as `find`: it tries a number first
+    is_plain = data.find(b"\\") < 0 and data.find(b"\x7f") < 0
+    if data.isascii() and (is_plain or _CONTROL.search(data) is None):
         return data, 0
     value, removed = clean_json(decode(data))
     return (canonical(value), removed) if removed else (data, 0)
-
-
-def _is_plain(data: bytes) -> bool:
-    return data.find(b"\\") < 0 and data.find(b"\x7f") < 0  # `in` takes thrice as long: it tries a number first
 
 
 def _fits(tool: Tool, data: bytes) -> bool:

@@ -148,7 +148,7 @@ class PolicySet:
         A version that was not in the catalogue when the policies were compiled, such as an old one that an agent or a
         run is bound to, is checked first: where they do not fit it, the slice denies.
         """
-        key = (spec.identity, tenant)
+        key = ((spec.tenant, spec.source, spec.name, spec.version), tenant)  # `identity`, spelled out
         found = self._slices.get(key)
         if found is None or (found.spec is not spec and found.spec != spec):
             found = self._slice(spec, tenant)

@@ -39,7 +39,7 @@ def settled_as(outcome: Outcome) -> CallEvent:
 def spent_on(operation: Operation, outcome: Outcome, *, elapsed_ms: int) -> Amounts:
     """What the call cost. Unreported usage is charged its declared maximum, never zero; what never ran costs none."""
     declared = operation.tool.spec.cost.max_micros
-    spent = _reported(outcome)
+    spent = outcome.produced.spent if type(outcome) is Succeeded else _reported(outcome)
     if spent is None:
         return _new(Amounts, (0, 0, 0, declared, elapsed_ms, 0))
     cost = declared if not _cost_reported(outcome) else _bounded(spent.cost_micros)

@@ -51,7 +51,7 @@ async def attempt_all(
     """
     operation = invocation.operation
     spec = operation.tool.spec
-    refused = _refused(invocation, clock=clock, health=health)
+    refused = _refused(invocation, clock, health)
     if refused is None and spec.precondition:
         refused = await _unmet(invocation, runner=runner, clock=clock)
     rule = spec.resource
@@ -97,7 +97,7 @@ def tail_of(cancelled: asyncio.CancelledError) -> Awaitable[Outcome] | None:
     return tail
 
 
-def _refused(invocation: Invocation, *, clock: Clock, health: Health) -> Failed | None:
+def _refused(invocation: Invocation, clock: Clock, health: Health) -> Failed | None:
     """Why not even the first attempt is made."""
     spec = invocation.operation.tool.spec
     pause_s = health.unavailable(spec)

@@ -8,7 +8,7 @@ from enum import StrEnum
 from interlock.core.breaker import CLOSED, Breaker, BreakerRule, BreakerState, counts_as_failure
 from interlock.core.frozen import frozen
 from interlock.core.http_template import origin_of_target
-from interlock.core.outcome import Failed, Outcome
+from interlock.core.outcome import Failed, Outcome, Succeeded
 from interlock.core.tool import ToolSpec
 from interlock.ports import Clock
 
@@ -73,7 +73,7 @@ class Health:
 
     def report(self, spec: ToolSpec, *, outcome: Outcome) -> None:
         """Tell what one attempt came to."""
-        if not self._breakers and not counts_as_failure(outcome):
+        if not self._breakers and (type(outcome) is Succeeded or not counts_as_failure(outcome)):
             return
         own, *shared = _endpoints(spec)
         self._count(own, failed=counts_as_failure(outcome))

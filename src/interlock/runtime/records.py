@@ -184,7 +184,8 @@ class Records:
         self, operation: Operation, verdict: Verdict | None, *, redact: frozenset[str] = NOTHING_NAMED
     ) -> Proposed:
         """What was proposed and what policy made of it, with the arguments beside it where they are not shown whole."""
-        key = self.key(operation.caller.principal.tenant)
+        tenant = operation.caller.principal.tenant
+        key = self._keys.get(tenant) or self.key(tenant)
         arguments, digest = operation.arguments, operation.digest
         named = redact if verdict is None else verdict.redact
         redacted, call_id = self._redacted(operation, named)
@@ -225,7 +226,8 @@ class Records:
             record["says"] = seen.error.message
         said = b"".join((head, orjson.dumps(fields | record)[1:]))
         about = (str(fields["call_id"]), str(record.get("subject") or ""))
-        return event_of(kind, said, about=about, stamp=self._stamp(key, 1 + len(kept)), kept=kept)
+        stamp = key, self._clock.now_us(), self._entropy.bytes(32 + 16 * len(kept))  # `_stamp`, spelled out
+        return event_of(kind, said, about=about, stamp=stamp, kept=kept)
 
     def _stamp(self, key: TenantKey, payloads: int) -> Stamp:
         return key, self._clock.now_us(), self._entropy.bytes(16 + 16 * payloads)

@@ -23,7 +23,7 @@ class UsageBook(dict[ScopeKey, Counted]):
 
     def of(self, scopes: Iterable[ScopeKey]) -> tuple[Counted, ...]:
         """The usage of each."""
-        return tuple([self[scope] for scope in scopes])
+        return tuple(map(self.__getitem__, scopes))
 
 
 class RunBook(dict[RunKey, RunFacts]):
