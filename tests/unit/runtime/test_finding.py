@@ -10,6 +10,7 @@ from interlock.core.call import Origin
 from interlock.core.catalogue import Lifecycle, Tool
 from interlock.core.choice import ToolChoice, Withheld
 from interlock.core.tool import SHARED
+from interlock.declare.find_tools import find_tools
 from interlock.ports import Ranked
 from interlock.runtime.finding import FOUND_MAX
 from interlock.runtime.health import HealthState
@@ -31,11 +32,18 @@ def made(name: str, words: str) -> AnyTool:
     return handler
 
 
+class Nobody:
+    """Who knows no tools of runs."""
+
+    async def find(self, query: str, *, run_id: str, by: Principal, most: int) -> None:
+        return None
+
+
 TOOLS = (
     made("payroll", "Tells what people earn."),
     made("invoices", "Lists invoices that people have to pay."),
     made("weather", "Tells rain."),
-    made("find_tools", "Finds tools."),
+    find_tools(Nobody(), owner="eng"),
 )
 
 
