@@ -6,6 +6,7 @@ import threading
 from collections.abc import Mapping
 
 import pytest
+from anyio.lowlevel import checkpoint
 
 from interlock import Context, Host, Principal, ToolCall, tool
 from interlock.testing.fakes import FakeSecrets
@@ -162,3 +163,23 @@ async def test_the_words_of_a_broken_source_are_in_the_log(caplog: pytest.LogCap
         async with opened(":memory:", [fetch([])], host=Host(secrets=Failing(hangs=False))) as gate:
             await gate.call(ToolCall("c1", "fetch", ""), principal=ALICE)
     assert "the vault is sealed" in caplog.text
+
+
+async def test_no_more_reads_of_a_tool_run_at_once_than_it_declares() -> None:
+    running, most = 0, list[int]()
+
+    @tool(effect="read", concurrency=2, name="narrow")
+    async def narrow() -> str:
+        """Look, beside one other at most."""
+        nonlocal running
+        running += 1
+        most.append(running)
+        for _ in range(5):
+            await checkpoint()
+        running -= 1
+        return "seen"
+
+    async with opened(":memory:", [narrow]) as gate:
+        calls = [gate.call(ToolCall(f"c{number}", "narrow", ""), principal=ALICE) for number in range(5)]
+        assert {seen.status.value for seen in await asyncio.gather(*calls)} == {"ok"}
+    assert (len(most), max(most)) == (5, 2)
