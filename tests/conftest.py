@@ -16,8 +16,13 @@ __all__ = ["own_server", "postgres_stores", "postgres_url"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
+EXAMPLES = int(os.environ.get("INTERLOCK_EXAMPLES", "50"))
+"""How many examples a property is tried with that does not say so itself."""
+
 # How long an example takes says how busy the machine is; tests of speed measure for themselves.
-settings.register_profile("interlock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "interlock", deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("interlock")
 
 

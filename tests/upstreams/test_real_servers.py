@@ -145,6 +145,7 @@ async def test_the_time_server_tells_what_time_it_is_elsewhere(tmp_path: Path) -
         assert code(await called(gate, "convert_time", **{**arguments, "time": "25:00"})) == "TOOL_ERROR"
 
 
+@slow
 async def test_the_sqlite_server_of_the_older_era_writes_a_row_and_reads_it_again(tmp_path: Path) -> None:
     async with gate_to(REAL["sqlite"].server(tmp_path), "create_table", "write_query") as gate:
         await data(gate, "create_table", query="CREATE TABLE notes (text)")
@@ -157,6 +158,7 @@ async def test_the_sqlite_server_of_the_older_era_writes_a_row_and_reads_it_agai
     kept.close()
 
 
+@slow
 async def test_the_filesystem_server_writes_within_its_folder_alone(tmp_path: Path) -> None:
     inside = tmp_path / "inside"
     inside.mkdir()

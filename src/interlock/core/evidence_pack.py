@@ -115,8 +115,12 @@ def packs_from_bytes(body: bytes) -> tuple[Pack, ...]:
 
 
 def review_day(packs: Iterable[Pack]) -> str:
-    """The day on which a version is to be looked at again: the one named last. A move that names none keeps it."""
-    return next((each.grounds.review_on for each in reversed([*packs]) if each.grounds.review_on), "")
+    """The day on which a version is to be looked at again: the one named last. A move that names none keeps it; what
+    is retired is looked at no more."""
+    latest_first = [*packs][::-1]
+    if latest_first and latest_first[0].to is Lifecycle.RETIRED:
+        return ""
+    return next((each.grounds.review_on for each in latest_first if each.grounds.review_on), "")
 
 
 def in_order(packs: Iterable[Pack]) -> tuple[Pack, ...]:

@@ -158,10 +158,7 @@ class MemoryStore(MemoryCompensations):
             intent.run_version, run=(tenant, operation.run or "")
         ):
             return NotClaimed.RUN
-        if operation.key is None and intent.continues is None:  # `_is_free` spelled out: every read comes by
-            if (tenant, operation.id) in self._calls:
-                return NotClaimed.KEY
-        elif not self._is_free(intent):
+        if not self._is_free(intent):
             return NotClaimed.KEY
         if intent.approval is not None and not is_usable(self._approval((tenant, intent.approval)), intent=intent):
             return NotClaimed.APPROVAL
@@ -171,6 +168,8 @@ class MemoryStore(MemoryCompensations):
         """Whether the operation was never claimed and its key is free, or continues the call that holds it."""
         operation = intent.operation
         tenant = operation.tenant
+        if operation.key is None and intent.continues is None:  # as every read is
+            return (tenant, operation.id) not in self._calls
         if intent.continues is not None:
             continued = self._calls.get((tenant, intent.continues))
             return (
