@@ -134,7 +134,7 @@ async def test_a_look_up_that_drifted_is_not_believed(tmp_path: Path, words: str
     assert (server.asked("tools/call lose"), server.asked("tools/call find")) == (1, int(known))
 
 
-@pytest.mark.parametrize("era", [(), ("old",)])
+@pytest.mark.parametrize("era", [(), pytest.param(("old",), marks=pytest.mark.slow)])
 async def test_an_imported_tool_is_called_over_either_transport_in_either_era(
     tmp_path: Path, era: tuple[str, ...]
 ) -> None:

@@ -52,7 +52,7 @@ ENDS: Mapping[str, str] = {
 }
 """How a read ends that such a server is asked for once."""
 
-QUICK = {"is_large", "floods", "asks_without_listening", "closes", "bad_schemas", "unknown_revision", "dies_at_start"}
+QUICK = {"is_large", "closes", "bad_schemas", "unknown_revision", "dies_at_start"}
 TASKS_MAX = 1_000
 
 

@@ -54,7 +54,7 @@ MAKERS: dict[str, Callable[[str], Hosted]] = {
 
 LONG_FAULTS = {"fast", "stalled"}
 """Faults that are waited for; all providers' are in the slow suite, these providers' in every run."""
-ALWAYS = {"chat", "anthropic"}
+ALWAYS = {"chat"}
 
 
 @dataclass
