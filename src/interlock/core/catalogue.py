@@ -97,6 +97,10 @@ class Catalogue:
         tool = self.tools.get((tenant, name)) or self.tools.get((SHARED, name))
         return self._standing(tool, tenant) if self.stops else tool
 
+    def absent(self, tenant: str, name: str) -> ToolSpec | None:
+        """What a name means of which no code is here, though other processes may have it."""
+        return self.elsewhere.get((tenant, name)) or self.elsewhere.get((SHARED, name))
+
     def late(self, tenant: str, name: str) -> Tool | None:
         """The retired tool of exactly this name, where none of that name is callable here any more."""
         return self.retired.get((tenant, name)) or self.retired.get((SHARED, name))

@@ -25,7 +25,7 @@ from interlock.core.labels import Labels
 from interlock.core.lifecycle import CLOSED, Lifecycle, Use, drains
 from interlock.core.operation import Operation
 from interlock.core.policy import Answer, PolicyRequest, PolicySlice, Verdict, Visibility
-from interlock.core.refusal_words import key_wanted, no_tool, over_said
+from interlock.core.refusal_words import key_wanted, no_tool, not_here, over_said
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.retirement import how_to
@@ -81,7 +81,7 @@ class Facts:
 
 @frozen
 class Deny:
-    """Refused. `code` is told to the caller; `audited` is the code on record where the two differ.
+    """Refused. `code` is told to the caller; on record are `audited` where the two differ, and what is `meant`.
 
     `over` is the limit that stands in the way, where one does; `hint` says what to do instead of what its code says.
     """
@@ -96,6 +96,7 @@ class Deny:
     audited: Code | None = None
     over: Exhausted | None = None
     hint: str = ""
+    meant: str = ""
 
 
 @frozen
@@ -163,7 +164,7 @@ def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny
     if tool is None and pin is None:
         tool = catalogue.late(tenant, call.name)
     if tool is None:
-        return Deny(Code.TOOL_NOT_FOUND, no_tool(call.name))
+        return unrouted(located(call.name, caller, catalogue), caller, name=call.name)
     by_others = tool.spec.chosen_by is _BY_USER and not caller.user_requested
     if tool.state in CLOSED and (by_others or tool.state is not _RETIRED):
         return closed_to(tool, name=call.name)
@@ -172,14 +173,14 @@ def resolve(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | Deny
     return tool
 
 
-def unrouted(missing: Missing | None, caller: Caller, *, name: str) -> Deny:
-    """Why a name leads this caller to no tool. A model is told of no versions."""
-    agent = caller.origin.agent
-    if missing is None or missing.tool is None:
-        return Deny(Code.TOOL_NOT_FOUND, no_tool(name))
+def unrouted(missing: Tool | Missing | None, caller: Caller, *, name: str) -> Deny:
+    """Why a name leads this caller to no tool. A model is told of no versions; the record is."""
+    agent, meant = caller.origin.agent, missing.version if isinstance(missing, Missing) else ""
+    if not isinstance(missing, Missing) or missing.tool is None:
+        return Deny(Code.TOOL_NOT_FOUND, no_tool(name), audited=Code.TOOL_UNAVAILABLE if meant else None, meant=meant)
     if missing.why is Why.NOT_LISTED:
         return Deny(Code.TOOL_NOT_ALLOWED, f"{name} is not among the tools of the agent {agent}.", tool=missing.tool)
-    return Deny(Code.TOOL_UNAVAILABLE, f"What the agent {agent} is to use as {name} is not here.", tool=missing.tool)
+    return Deny(Code.TOOL_UNAVAILABLE, not_here(name, agent=agent), tool=missing.tool, meant=meant)
 
 
 def closed_to(tool: Tool, *, name: str) -> Deny:

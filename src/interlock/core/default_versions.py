@@ -14,7 +14,8 @@ from interlock.core.typed import from_json
 class DefaultVersion:
     """What a name means until somebody says otherwise, whatever is published meanwhile.
 
-    `before` is what it meant before, to which one act goes back until `until_us` (microseconds, UTC).
+    An empty `version` is the one published last, whichever that is by then. `before` is what the name meant before, to
+    which one act goes back until `until_us` (microseconds, UTC).
     """
 
     version: str
@@ -26,6 +27,12 @@ class DefaultVersion:
         if version == self.version:
             raise MoveRefused(f"{version} is the default already")
         return DefaultVersion(version, self.version, until_us)
+
+    def newest(self, *, until_us: int) -> DefaultVersion:
+        """The version published last is the default again. Raises `MoveRefused` where it is."""
+        if not self.version:
+            raise MoveRefused("it means the version published last already")
+        return DefaultVersion("", self.version, until_us)
 
     def rolled_back(self, now_us: int) -> DefaultVersion:
         """The version before is the default again. Raises `MoveRefused` where there is no way back."""

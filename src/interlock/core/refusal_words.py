@@ -45,6 +45,11 @@ def no_tool(name: str) -> str:
     return f"There is no tool named {name!r}." if len(name) <= NAME_CHARS_MAX else "There is no tool of that name."
 
 
+def not_here(name: str, *, agent: str) -> str:
+    """That an agent is held at a version which this process does not have."""
+    return f"What the agent {agent} is to use as {name} is not here."
+
+
 def key_wanted(spec: ToolSpec) -> str:
     """That an effect has no key, and what makes one."""
     if spec.idempotency.caller_key_required:

@@ -68,19 +68,25 @@ def located(name: str, caller: Caller, catalogue: Catalogue) -> Tool | Missing:
             default = catalogue.find(tenant, name)
             return Missing(Why.UNKNOWN if default is None else Why.NOT_LISTED, tool=default)
     found = catalogue.find(tenant, name) if pin is None else catalogue.pinned(tenant, name, digest=pin)
-    return Missing(Why.UNKNOWN) if found is None else found
+    return _without_code(tenant, name, catalogue) if found is None else found
 
 
 def _version(use: ToolUse, caller: Caller, catalogue: Catalogue) -> Tool | Missing:
     tenant, pin, name = caller.principal.tenant, caller.pin, use.tool
     if pin is not None:
-        return catalogue.pinned(tenant, name, digest=pin) or Missing(Why.UNKNOWN)
+        return catalogue.pinned(tenant, name, digest=pin) or _without_code(tenant, name, catalogue)
     chosen = choose(use, caller.principal)
     default = catalogue.find(tenant, name)
     found = catalogue.numbered(tenant, name, chosen.version) if chosen.version else default
     if found is not None:
         return found
-    return Missing(Why.MISSING if chosen.version else Why.UNKNOWN, chosen.version, default)
+    return Missing(Why.MISSING, chosen.version, default) if chosen.version else _without_code(tenant, name, catalogue)
+
+
+def _without_code(tenant: str, name: str, catalogue: Catalogue) -> Missing:
+    """Of a name that means nothing here: which version it means where the code of that is, where there is one."""
+    spec = catalogue.absent(tenant, name)
+    return Missing(Why.UNKNOWN) if spec is None else Missing(Why.MISSING, spec.version)
 
 
 def choose(use: ToolUse, principal: Principal) -> Chosen:

@@ -49,6 +49,8 @@ def explain(name: str, caller: Caller, view: View) -> Explained:
     catalogue = view.catalogue
     found, why, routes = explained(name, caller, catalogue)
     says = [_REASONS[why], *_of_agent(routes, name, caller, catalogue=catalogue)]
+    if isinstance(found, Missing) and found.version:
+        says.append(f"what is meant is version {found.version}; the record of a call says TOOL_UNAVAILABLE")
     tool = found.tool if isinstance(found, Missing) else found
     code = _missing_code(found) if isinstance(found, Missing) else CLOSED.get(found.state)
     if isinstance(found, Tool) and code is not None:

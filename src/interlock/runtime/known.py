@@ -130,7 +130,8 @@ class Known:
         tool = self._default(rows, default)
         gone = tool is None and bool(rows) and all(each.state is Lifecycle.RETIRED for each in rows)
         retired = self._tool(self._read(rows[-1]), rows[-1]) if gone else None
-        parts.put(place, tool, elsewhere=self._read(rows[-1]) if tool is None and rows else None, retired=retired)
+        elsewhere = self._read(_meant(rows, default)) if tool is None and rows else None
+        parts.put(place, tool, elsewhere=elsewhere, retired=retired)
 
     def _default(self, rows: Iterable[Registered], default: DefaultVersion | None) -> Tool | None:
         """The version that an operator has set, where its code is here, and none else.
@@ -141,7 +142,7 @@ class Known:
         found: tuple[ToolSpec, Registered] | None = None
         for each in rows:
             spec = self._specs.get(each.digest)
-            if spec is None or (default is not None and default.version != each.version):
+            if spec is None or not _may_be(each, default):
                 continue
             if found is None or precedence(each.state) >= precedence(found[1].state):
                 found = spec, each
@@ -225,6 +226,16 @@ class _Parts:
 
 def _identity(each: Registered) -> Identity:
     return each.tenant, each.source, each.name, each.version
+
+
+def _may_be(row: Registered, default: DefaultVersion | None) -> bool:
+    """Whether a name may mean this version: any where nobody has set one, else that alone."""
+    return default is None or default.version in ("", row.version)
+
+
+def _meant(rows: list[Registered], default: DefaultVersion | None) -> Registered:
+    """The version that a name means where its code is in other processes alone."""
+    return next((each for each in reversed(rows) if _may_be(each, default)), rows[-1])
 
 
 def _set(part: dict[Named, V], place: Named, value: V | None) -> None:

@@ -38,12 +38,25 @@ class Promotions(Stopping):
     """What is published, and which version of it is meant where none is named."""
 
     async def default(self, name: str, *, tenant: str = SHARED) -> DefaultVersion | None:
-        """The default version that an operator has set for a name; None: it is the version published last."""
+        """What an operator has set as the default version of a name; None: nothing was ever set.
+
+        Where it is None, or its `version` is empty, the name means the version published last.
+        """
         for owner in (tenant, SHARED):
             _, stored = await self._stored_default(name, tenant=owner)
             if stored is not None:
                 return stored
         return None
+
+    async def defaults(self, *, tenant: str = SHARED) -> dict[str, DefaultVersion]:
+        """What operators have set for the names of a tenant and for those that all share, by name, in one read."""
+        _, documents = await self._world.documents.documents(DocumentKind.DEFAULT)
+        found: dict[str, DefaultVersion] = {}
+        for each in sorted(documents, key=lambda each: each.tenant == tenant):  # its own after the shared ones
+            held = held_in(each, default_from_bytes, what=f"the default version of {each.name}")
+            if held is not None and each.tenant in (tenant, SHARED):
+                found[each.name] = held
+        return found
 
     async def promote(
         self, name: str, version: str, *, window_s: int = WINDOW_S, by: Principal, reason: str
@@ -54,10 +67,19 @@ class Promotions(Stopping):
         `ToolUnknown`, `MoveRefused` where the version takes no calls or is the default already, `PolicyInvalid` where
         policies do not fit it, `DocumentChanged` where somebody else has changed it at the same time.
         """
-        if window_s < 0:
-            raise MoveRefused("window_s is the seconds in which one act goes back, not less than 0")
+        _refuse_window(window_s)
         act = _Act(name, by, reason, EventKind.TOOL_PROMOTED)
         return await self._carried_out(act, partial(self._promoted, version=version, window_s=window_s))
+
+    async def follow_newest(self, name: str, *, window_s: int = WINDOW_S, by: Principal, reason: str) -> DefaultVersion:
+        """Let a name mean the version published last again, whichever that is: the end of a promotion.
+
+        The version until now is kept for `window_s`, in which `roll_back` goes back to it. Raises as `promote` does:
+        `MoveRefused` where no version takes calls, or where the name follows the newest already.
+        """
+        _refuse_window(window_s)
+        act = _Act(name, by, reason, EventKind.TOOL_PROMOTED)
+        return await self._carried_out(act, partial(self._following, window_s=window_s))
 
     async def roll_back(self, name: str, *, by: Principal, reason: str) -> DefaultVersion:
         """Go back to the default before the last promotion, within its window: one act, which takes hold at once.
@@ -90,6 +112,7 @@ class Promotions(Stopping):
             **signed_by(by),
             "tenant": document.tenant,
             "version": default.version,
+            "newest": not default.version,
             "before": default.before,
             "until_us": default.until_us,
             "reason": act.reason,
@@ -100,10 +123,18 @@ class Promotions(Stopping):
         self, versions: tuple[Registered, ...], stored: DefaultVersion | None, *, version: str, window_s: int
     ) -> DefaultVersion:
         _refuse_closed(versions, version)
+        if stored is not None and not stored.version:
+            stored = None  # that follows the newest, as a name does that nobody has set
         before = stored or DefaultVersion(self._published_last(versions))
         if stored is None and before.version in ("", version):
             return DefaultVersion(version)  # from now on it stays, and nothing comes before it
         return before.promoted(version, until_us=self._world.clock.now_us() + window_s * 1_000_000)
+
+    def _following(
+        self, versions: tuple[Registered, ...], stored: DefaultVersion | None, *, window_s: int
+    ) -> DefaultVersion:
+        _refuse_closed(versions, _newest(versions))
+        return (stored or DefaultVersion("")).newest(until_us=self._world.clock.now_us() + window_s * 1_000_000)
 
     def _gone_back(self, versions: tuple[Registered, ...], stored: DefaultVersion | None) -> DefaultVersion:
         if stored is None:
@@ -122,7 +153,17 @@ class Promotions(Stopping):
         tool = self._views.current.catalogue.find(versions[0].tenant, versions[0].name)
         if tool is not None:
             return tool.spec.version
-        return max(enumerate(versions), key=lambda each: (precedence(each[1].state), each[0]))[1].version
+        return _newest(versions)
+
+
+def _newest(versions: tuple[Registered, ...]) -> str:
+    """The version published last, of those that a name may best mean, wherever its code is."""
+    return max(enumerate(versions), key=lambda each: (precedence(each[1].state), each[0]))[1].version
+
+
+def _refuse_window(window_s: int) -> None:
+    if window_s < 0:
+        raise MoveRefused("window_s is the seconds in which one act goes back, not less than 0")
 
 
 def _refuse_closed(versions: tuple[Registered, ...], version: str) -> None:

@@ -99,6 +99,7 @@ class Records:
             "call_id": self.redactor.text(call.id),
             "arguments": {"bytes": len(raw), "digest": key.keyed(raw)},
             **self._refusal(deny),
+            **({"version": deny.meant, "spec": None} if deny.meant else {}),
             **granted,
         }
         return event(EventKind.REFUSED, record, stamp=self._stamp(key, 2), kept=(("arguments", raw),))

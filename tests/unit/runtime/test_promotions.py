@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from interlock import Gate, Host, Principal
+from interlock import Caller, Gate, Host, Principal, ToolCall
 from interlock.core.default_versions import DefaultVersion
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, DocumentChanged, SpecInvalid, ToolUnknown
@@ -16,7 +16,7 @@ from interlock.core.lifecycle import Lifecycle
 from interlock.store.memory import MemoryStore
 from interlock.testing.models import ScriptedModel
 from tests.agents import CLERK, WHY, clerk, searches, version
-from tests.gates import ALICE, OPERATOR, opened, records
+from tests.gates import ALICE, OPERATOR, opened, records, search
 from tests.runs import on_store
 from tests.unit.runtime.test_agents import path
 
@@ -78,6 +78,81 @@ async def test_the_default_that_nobody_has_set_can_be_set_so_that_it_stays(gate:
     assert await gate.catalogue.default("search", tenant="acme") == DefaultVersion("2")
     with pytest.raises(SpecInvalid, match="the default already"):
         await promoted(gate, "2")
+
+
+async def test_a_name_follows_the_newest_again_by_one_act_that_can_be_taken_back(gate: Gate) -> None:
+    with pytest.raises(SpecInvalid, match="last already"):
+        await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY)
+    await promoted(gate, "1")
+    followed = await gate.catalogue.follow_newest("search", by=OPERATOR, reason="1 is gone", window_s=60)
+    assert (followed.version, followed.before) == ("", "1")
+    assert await gate.catalogue.default("search") == followed
+    assert await gate.catalogue.defaults(tenant="acme") == {"search": followed}
+    assert await version(gate, agent="") == "2"
+    await gate.catalogue.register([gate._bound(searches("3")[0])], by=OPERATOR)
+    assert await version(gate, agent="") == "3"
+    assert await gate.catalogue.roll_back("search", by=OPERATOR, reason=WHY) == DefaultVersion("1")
+    assert await version(gate, agent="") == "1"
+    told = [(each["version"], each["newest"], each["before"]) for each in await records(gate, "tool.promoted")]
+    assert told == [("1", False, "2"), ("", True, "1")]
+
+
+async def test_from_the_newest_a_promotion_goes_as_from_a_name_that_nobody_has_set(gate: Gate) -> None:
+    await promoted(gate, "1")
+    await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY)
+    assert (await promoted(gate, "1")).before == "2"
+    await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY)
+    assert await promoted(gate, "2") == DefaultVersion("2")
+
+
+async def test_following_the_newest_passes_the_gates_of_a_promotion() -> None:
+    async with opened(":memory:", searches("1", "2")) as gate:
+        await promoted(gate, "1", window_s=60)
+        for by in (ALICE, THEIRS):
+            with pytest.raises(ActRefused):
+                await gate.catalogue.follow_newest("search", by=by, reason=WHY)
+        with pytest.raises(SpecInvalid, match="not less than 0"):
+            await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY, window_s=-1)
+        with pytest.raises(ToolUnknown):
+            await gate.catalogue.follow_newest("nope", by=OPERATOR, reason=WHY)
+        for each in ("1", "2"):
+            await gate.catalogue.move("search", Lifecycle.FROZEN, version=each, by=OPERATOR, reason=WHY)
+        with pytest.raises(SpecInvalid, match="is frozen, which no default is"):
+            await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY)
+        assert await gate.catalogue.default("search") == DefaultVersion("1", "2", (await default(gate)).until_us)
+
+
+async def test_after_its_window_following_the_newest_is_not_taken_back_by_one_act() -> None:
+    async with opened(":memory:", searches("1", "2")) as gate:
+        await promoted(gate, "1")
+        await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY, window_s=0)
+        with pytest.raises(SpecInvalid, match="window"):
+            await gate.catalogue.roll_back("search", by=OPERATOR, reason=WHY)
+
+
+@pytest.mark.parametrize("pin", [None, "bound"])
+async def test_a_call_of_a_version_without_code_here_is_on_record_as_what_it_is(
+    tmp_path: Path, pin: str | None
+) -> None:
+    where = str(tmp_path / "shared.db")
+    async with opened(where, searches("1", "2")) as gate:
+        digest = gate.catalogue.get("search").digest
+        await promoted(gate, "2")
+    async with opened(where, searches("1")) as gate:
+        seen = await gate.propose(search(), Caller(ALICE, run="r1" if pin else None, pin=digest if pin else None))
+        assert seen.error is not None
+        assert (seen.error.code.value, "2" in seen.error.message) == ("TOOL_NOT_FOUND", False)
+        refused = (await records(gate, "call.refused"))[-1]
+        assert (refused["code"], refused["told"]) == ("TOOL_UNAVAILABLE", "TOOL_NOT_FOUND")
+        assert (refused["tool"], refused["version"], refused["spec"]) == ("search", "2", None)
+        await gate.propose(ToolCall("c2", "serch", {"query": "x"}), Caller(ALICE))
+        assert (await records(gate, "call.refused"))[-1]["code"] == "TOOL_NOT_FOUND"
+
+
+async def default(gate: Gate) -> DefaultVersion:
+    found = await gate.catalogue.default("search")
+    assert found is not None
+    return found
 
 
 async def test_only_operators_set_defaults_and_of_what_is_shared_those_of_the_installations_tenant() -> None:

@@ -26,7 +26,21 @@ async def catalogue_checks() -> tuple[Check, ...]:
         versions = await acts.all_versions(tenant=by.tenant)
         stops, late = await acts.stops(by=by), await reviews_due(session)
     now_us = int(datetime.now(UTC).timestamp() * 1_000_000)
-    return (_stopped(stops), _closed(versions), _reviews(late), _retirements(versions, now_us=now_us))
+    reports = (_stopped(stops), _closed(versions), _reviews(late), _retirements(versions, now_us=now_us))
+    return (*reports, await _promoted())
+
+
+async def _promoted() -> Check:
+    """Names that mean a version which this project cannot run, though it may have others of them."""
+    from interlock.doors.cli.session import visited
+    from interlock.doors.cli.tools_standing import unlisted
+
+    async with visited() as session:
+        names = await session.gate.catalogue.defaults(tenant=session.by.tenant)
+        found = await unlisted(session, names)
+    step = "Put its code back beside the others, or `interlock tools promote NAME --newest`."
+    says = [f"{name} means {names[name].version}, whose code is not here" for name in found]
+    return _check("promoted versions", says, step)
 
 
 def _stopped(stops: Iterable[Stop]) -> Check:

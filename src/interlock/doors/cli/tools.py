@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.core.errors import ToolUnknown
 from interlock.doors.cli import (
     tools_check,
     tools_examples,
@@ -22,7 +21,7 @@ from interlock.doors.cli import (
 )
 from interlock.doors.cli.answer import Answer
 from interlock.doors.cli.shown import fields, pretty, rows, visible
-from interlock.doors.cli.tools_standing import lines_of, overdue, standing, unlisted
+from interlock.doors.cli.tools_standing import lines_of, meant, overdue, standing, unlisted
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -91,10 +90,8 @@ async def show(name: Name) -> Answer:
 
     async with opened() as session:
         refuse_changed(name, session)
-        for why in (await unlisted(session, {name})).values():
-            raise ToolUnknown(why)
-        tool = session.gate.catalogue.get(name, tenant=session.by.tenant)
         versions = await session.gate.catalogue.list_versions(name, tenant=session.by.tenant)
+        tool, lacking = await meant(session, name, versions)
         stands = await standing(session, tool, versions)
     spec = tool.spec
     document: dict[str, Json] = {
@@ -102,9 +99,12 @@ async def show(name: Name) -> Answer:
         "digest": tool.digest,
         "state": tool.state.value,
         "versions": [*stands],
+        "here": not lacking,
+        "attention": [lacking] if lacking else [],
     }
     text = fields(
         [
+            ("Attention", lacking),
             ("Tool", f"{spec.name} version {spec.version} ({tool.state.value})"),
             ("What it does", spec.description),
             ("Use when", spec.use_when),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interlock.core.errors import ToolUnknown
-from interlock.doors.cli.answer import Answer
+from interlock.doors.cli.answer import USAGE, Answer
+from interlock.doors.cli.faults import problem
 from interlock.doors.cli.shown import moment, visible
 from interlock.doors.cli.verb import verb
 
@@ -25,20 +26,25 @@ Reason = Annotated[str, typer.Option("--reason", help="Why; it goes on record.")
 @verb(app, "promote")
 async def promote(
     name: Name,
-    version: Annotated[str, typer.Argument(help="The version that the name is to mean.")],
+    version: Annotated[str, typer.Argument(help="The version that the name is to mean.")] = "",
     *,
+    newest: Annotated[bool, typer.Option("--newest", help="The version published last, whichever that is.")] = False,
     window_days: Annotated[float, typer.Option("--window-days", help="How long one act goes back.")] = 7.0,
     reason: Reason = "",
 ) -> Answer:
-    """Make a version the default of its name, whatever is published after it."""
+    """Make a version the default of its name, whatever is published after it; or let the name follow the newest."""
     from interlock.doors.cli.session import switching
 
+    if newest is bool(version):
+        step = f"`interlock tools show {name}` shows its versions."
+        return problem("USAGE", "Say either a version or --newest.", next_step=step, exit_code=USAGE)
     async with switching() as session:
-        found = await session.gate.catalogue.promote(
-            name, version, window_s=int(window_days * 86_400), by=session.by, reason=reason
-        )
-        here = is_here(session, name, found.version)
-    return _answer(name, found, is_here=here)
+        acts, window_s = session.gate.catalogue, int(window_days * 86_400)
+        if newest:
+            found = await acts.follow_newest(name, window_s=window_s, by=session.by, reason=reason)
+        else:
+            found = await acts.promote(name, version, window_s=window_s, by=session.by, reason=reason)
+        return _answer(name, found, here=here(session, name))
 
 
 @verb(app, "rollback")
@@ -48,34 +54,37 @@ async def rollback(name: Name, *, reason: Reason = "") -> Answer:
 
     async with switching() as session:
         found = await session.gate.catalogue.roll_back(name, by=session.by, reason=reason)
-        here = is_here(session, name, found.version)
-    return _answer(name, found, is_here=here)
+        return _answer(name, found, here=here(session, name))
 
 
-def is_here(session: Session, name: str, version: str) -> bool:
-    """Whether the project has the code of this version, as the one that the name means."""
+def here(session: Session, name: str) -> str:
+    """The version that the name means, where its code is in this project; else nothing."""
     try:
-        return session.gate.catalogue.get(name, tenant=session.by.tenant).spec.version == version
+        return session.gate.catalogue.get(name, tenant=session.by.tenant).spec.version
     except ToolUnknown:
-        return False
+        return ""
 
 
 def uncoded(name: str, version: str) -> str:
     """What is to be said where a name means a version whose code the project does not have."""
     return (
         f"{name} means version {version}, whose code is not in this project: it cannot be called from here. Put that"
-        f" code back beside the other versions, or `interlock tools promote {name} VERSION` another."
+        f" code back beside the other versions, or `interlock tools promote {name} --newest` lets the name mean what is"
+        " published last."
     )
 
 
-def _answer(name: str, found: DefaultVersion, *, is_here: bool) -> Answer:
+def _answer(name: str, found: DefaultVersion, *, here: str) -> Answer:
+    version = found.version or here
     document: dict[str, Json] = {
         "name": name,
-        "version": found.version,
+        "version": version or None,
+        "newest": not found.version,
         "before": found.before or None,
         "until_us": found.until_us or None,
-        "here": is_here,
+        "here": bool(here) and here == version,
     }
     back = f" `interlock tools rollback {name}` goes back to {found.before} until {moment(found.until_us)}."
-    says = f"{name} means version {found.version} from now on.{back if found.before else ''}"
-    return Answer(document, visible(says if is_here else f"{says}\n{uncoded(name, found.version)}"))
+    means = f"version {version}" if found.version else f"the version published last, now {version or 'not here'},"
+    says = f"{name} means {means} from now on.{back if found.before else ''}"
+    return Answer(document, visible(f"{says}\n{uncoded(name, version)}" if version != here else says))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from interlock.core.errors import ToolUnknown
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.tools_moves import told
-from interlock.doors.cli.tools_promote import is_here, uncoded
+from interlock.doors.cli.tools_promote import here, uncoded
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from interlock.core.canonical import Json
     from interlock.core.catalogue import Tool
@@ -55,12 +56,35 @@ async def reviews_due(session: Session) -> list[tuple[str, str, str]]:
 
 async def unlisted(session: Session, names: Iterable[str]) -> dict[str, str]:
     """Of these names those that mean a version whose code is not here, each with a sentence that says so."""
-    found = {}
-    for name in sorted(names):
-        default = await session.gate.catalogue.default(name, tenant=session.by.tenant)
-        if default is not None and not is_here(session, name, default.version):
-            found[name] = uncoded(name, default.version)
-    return found
+    defaults = await session.gate.catalogue.defaults(tenant=session.by.tenant)
+    meant = {name: defaults[name].version for name in sorted(names) if name in defaults}
+    return {name: uncoded(name, version) for name, version in meant.items() if version not in ("", here(session, name))}
+
+
+async def meant(session: Session, name: str, versions: Sequence[Registered]) -> tuple[Tool, str]:
+    """The version that a name means, and what is to be said where its code is not here. Raises `ToolUnknown`."""
+    try:
+        return session.gate.catalogue.get(name, tenant=session.by.tenant), ""
+    except ToolUnknown:
+        if not versions:
+            raise
+    from interlock.core.lifecycle import precedence
+
+    default = await session.gate.catalogue.default(name, tenant=session.by.tenant)
+    promoted = [each for each in versions if default is not None and each.version == default.version]
+    found = promoted[0] if promoted else max(reversed(versions), key=lambda each: precedence(each.state))
+    return _compiled(found), uncoded(name, found.version)
+
+
+def _compiled(found: Registered) -> Tool:
+    from interlock.core.canonical import decode
+    from interlock.core.retirement import read
+    from interlock.core.tool import ToolSpec
+    from interlock.core.tool_compile import compile_tool
+    from interlock.core.typed import from_json
+
+    spec = from_json(ToolSpec, decode(found.spec))
+    return compile_tool(spec, state=found.state, retirement=read(found.retirement))
 
 
 def _standing(found: Registered, tool: Tool, days: Mapping[tuple[str, str], str]) -> dict[str, Json]:

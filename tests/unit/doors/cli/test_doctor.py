@@ -32,6 +32,7 @@ def test_a_project_in_use_is_in_order(cli: Cli, project: Path, waiting: str) -> 
         "closed tools",
         "reviews",
         "retirements",
+        "promoted versions",
         "sandbox",
         "model",
     ]

@@ -24,12 +24,41 @@ def test_a_name_that_means_a_version_without_code_here_is_told_wherever_it_is_as
     listed = cli("tools", "list", "--all", "--json").document
     assert [each["name"] for each in listed["tools"]] == ["save_note"]
     assert listed["attention"][0].startswith(says)
-    shown = cli("tools", "show", READ, "--json")
-    assert (shown.code, shown.document["error"]["code"]) == (1, "TOOL_UNKNOWN")
-    assert shown.document["error"]["message"].startswith(says)
+    shown = cli("tools", "show", READ, "--json").document
+    assert (shown["spec"]["version"], shown["here"]) == ("1", False)
+    assert shown["attention"][0].startswith(says)
+    assert [(each["version"], each["default"]) for each in shown["versions"]] == [("1", True), ("2", False)]
+    why = cli("agents", "explain", "anybody", READ, "--json").document
+    assert (why["code"], why["why"], why["version"]) == ("TOOL_NOT_FOUND", "missing", "1")
+    checks = {each["name"]: each for each in cli("doctor", "--json").document["checks"]}
+    assert checks["promoted versions"]["found"] == f"{READ} means 1, whose code is not here"
+    assert cli("call", READ, '{"note": "x"}', "--json").document["error"]["code"] == "TOOL_NOT_FOUND"
+    refused = cli("audit", "query", "--kind", "call.refused", "--json").document["records"][-1]
+    assert (refused["record"]["code"], refused["record"]["told"]) == ("TOOL_UNAVAILABLE", "TOOL_NOT_FOUND")
     back = cli("tools", "rollback", READ, "--json").document
     assert (back["version"], back["here"]) == ("2", True)
     assert cli("tools", "list", "--all", "--json").document["attention"] == []
+
+
+def test_a_promoted_name_follows_the_newest_again_by_one_act_and_goes_back_by_another(cli: Cli, versions: Path) -> None:
+    cli("tools", "promote", READ, "1")
+    made = cli("tools", "promote", READ, "--newest", "--reason", "1 is gone", "--json").document
+    assert made | {"version": "2", "newest": True, "before": "1", "here": True} == made
+    assert cli("call", READ, '{"note": "x"}', "--json").document["error"]["code"] != "TOOL_NOT_FOUND"
+    assert "promoted versions" in cli("doctor").out
+    again = cli("tools", "promote", READ, "--newest", "--json").document["error"]
+    assert (again["code"], again["message"]) == ("MOVE_REFUSED", "it means the version published last already")
+    assert "goes back to" not in (text := cli("tools", "rollback", READ).out)
+    assert f"{READ} means version 1 from now on." in text
+    assert (
+        f"{READ} means the version published last, now 2, from now on." in cli("tools", "promote", READ, "--newest").out
+    )
+
+
+def test_a_promotion_names_a_version_or_the_newest(cli: Cli, versions: Path) -> None:
+    for said in ([], ["1", "--newest"]):
+        found = cli("tools", "promote", READ, *said, "--json")
+        assert (found.code, found.document["error"]["code"]) == (2, "USAGE")
 
 
 def test_what_cannot_be_the_default_leads_to_where_versions_stand(cli: Cli, versions: Path) -> None:
