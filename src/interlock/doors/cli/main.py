@@ -7,11 +7,13 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from functools import cache
 from itertools import takewhile
 from typing import Annotated, Final
 
 import typer
-import typer.main
+from typer.core import TyperGroup
+from typer.main import get_group
 
 from interlock.doors.cli import (
     agents,
@@ -37,11 +39,8 @@ from interlock.doors.cli.shown import visible
 SHARED: Final = {"--json": False, "--project": True, "--as": True}
 """Options that every verb has, and whether a value follows."""
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
+Parts = tuple[tuple[str | None, typer.Typer], ...]
+"""Verbs with the name of their group; those without stand at the top."""
 
 
 def _version(asked: bool) -> None:
@@ -52,7 +51,6 @@ def _version(asked: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def root(
     *,
     version: Annotated[
@@ -65,7 +63,7 @@ def root(
     """
 
 
-for name, part in (
+PARTS: Final[Parts] = (
     (None, init.app),
     (None, call.app),
     ("tools", tools.app),
@@ -82,8 +80,19 @@ for name, part in (
     (None, calls.top),
     (None, doctor.app),
     (None, checkout.app),
-):
-    app.add_typer(part, name=name)
+)
+
+
+def together(parts: Parts) -> typer.Typer:
+    """The command with these parts."""
+    made = typer.Typer(no_args_is_help=True, add_completion=False, rich_markup_mode=None)
+    made.callback()(root)
+    for name, part in parts:
+        made.add_typer(part, name=name)
+    return made
+
+
+app = together(PARTS)
 
 
 def main() -> None:
@@ -122,6 +131,26 @@ def in_order(arguments: Sequence[str]) -> list[str]:
     return [*rest[:end], *front, *rest[end:]]
 
 
+def tree_for(word: str) -> TyperGroup:
+    """The verbs among which the first word of a command line is: of its group alone, else those at the top, else all.
+
+    Making them takes Typer longer than most of them take, so none is made that is not asked for.
+    """
+    if word in {name for name, _ in PARTS}:
+        return _tree(word)
+    return top if word in (top := _tree(None)).commands else _whole_tree()
+
+
+@cache
+def _tree(group: str | None) -> TyperGroup:
+    return get_group(together(tuple((name, part) for name, part in PARTS if name == group)))
+
+
+@cache
+def _whole_tree() -> TyperGroup:
+    return get_group(app)
+
+
 def with_verb(command: object, arguments: list[str]) -> list[str]:
     """The same, asking for help where a group of verbs is named and none of them."""
     for word in arguments:
@@ -146,9 +175,10 @@ def _keep_logs_from_the_terminal() -> None:
 
 def _answered(arguments: Sequence[str]) -> Answer | int:
     """The verb's answer, or the exit code of what has been said already, such as help."""
-    command = typer.main.get_command(app)
+    words = in_order(arguments)
+    command = tree_for(words[0] if words else "")
     try:
-        answer = command.main(with_verb(command, in_order(arguments)), prog_name="interlock", standalone_mode=False)
+        answer = command.main(with_verb(command, words), prog_name="interlock", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
         answer = INTERRUPTED
     except Exception as fault:  # noqa: BLE001 - whatever happens to a command, who gave it gets an answer

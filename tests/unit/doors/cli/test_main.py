@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,6 +18,19 @@ from tests.unit.doors.cli.conftest import Cli
 @pytest.mark.requirement("DOOR-6")
 def test_the_tree_of_verbs_is_what_its_golden_file_holds() -> None:
     check_golden("cli_help.txt", "\n".join(_tree(typer.main.get_command(main.app), "interlock")) + "\n")
+
+
+def test_a_verb_is_the_same_where_the_others_are_not_made() -> None:
+    whole: Any = typer.main.get_command(main.app)
+    words = list(whole.commands)
+    assert len(words) > 15
+    for word in words:
+        part = main.tree_for(word)
+        alone, beside = ({word: each.commands[word]} for each in (part, whole))
+        assert len(part.commands) < len(words)
+        assert [*_tree(SimpleNamespace(commands=alone), "")] == [*_tree(SimpleNamespace(commands=beside), "")] != []
+    for word in ("", "--help", "lst"):
+        assert list(main.tree_for(word).commands) == words
 
 
 @pytest.mark.requirement("DOOR-6")
