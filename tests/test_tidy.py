@@ -21,6 +21,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("keyword-only", "src/interlock/runners/egress.py::GuardedNetwork.connect_tcp"): "the signature is httpcore's",
     ("parameters", "src/interlock/doors/cli/agents.py::canary"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/agents.py::set_agent"): "each is an option of the command line",
+    ("parameters", "src/interlock/doors/cli/call.py::call"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/imports.py::openapi"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/imports_mcp.py::mcp"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/runs.py::start"): "each is an option of the command line",

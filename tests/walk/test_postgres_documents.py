@@ -64,7 +64,7 @@ async def test_of_probes_that_two_processes_make_at_once_every_result_is_kept(po
         made: list[Gate] = [one, two, one, two]
         await asyncio.gather(*(gate.probes.run(by=OPERATOR) for gate in made))
         for gate in (one, two):
-            history = await gate.probes.history("peek", "p")
+            history = await gate.probes.history("peek", "p", by=OPERATOR)
             assert history is not None
             assert [each.findings for each in history.records] == [()] * len(made)
         stands = await two.examples.readiness(two.catalogue.get("peek", tenant="acme").digest)

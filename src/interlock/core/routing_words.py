@@ -13,6 +13,7 @@ from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import Visibility
 from interlock.core.refusals import Code
 from interlock.core.routing import Missing, Why, explained
+from interlock.core.tool import ToolSpec
 from interlock.core.view import View
 
 _REASONS: Final[Mapping[Why, str]] = {
@@ -51,14 +52,30 @@ def explain(name: str, caller: Caller, view: View) -> Explained:
     says = [_REASONS[why], *_of_agent(routes, name, caller, catalogue=catalogue)]
     if isinstance(found, Missing) and found.version:
         says.append(f"what is meant is version {found.version}; the record of a call says TOOL_UNAVAILABLE")
-    tool = found.tool if isinstance(found, Missing) else found
+    spec = _spec(found, name, caller, catalogue=catalogue)
     code = _missing_code(found) if isinstance(found, Missing) else CLOSED.get(found.state)
     if isinstance(found, Tool) and code is not None:
         says.append(f"it is {found.state.value} and takes no calls, whoever is held at it")
-    if tool is not None and view.visibility(tool, caller) is Visibility.NEVER:
+    if spec is not None and view.visibility_of(spec, caller) is Visibility.NEVER:
         code, says = Code.TOOL_NOT_FOUND, [*says, "policy never lets this principal call it: to them there is none"]
     version = found.version if isinstance(found, Missing) else found.spec.version
     return Explained(caller.origin.agent, name, caller.principal.id, version, why, code, tuple(says))
+
+
+def explain_to_oneself(name: str, caller: Caller, view: View) -> Explained:
+    """The same as the caller may hear it: what policy never lets them call is a name that means nothing."""
+    found, _, _ = explained(name, caller, view.catalogue)
+    spec = _spec(found, name, caller, catalogue=view.catalogue)
+    if spec is not None and view.visibility_of(spec, caller) is not Visibility.NEVER:
+        return explain(name, caller, view)
+    says = (_REASONS[Why.UNKNOWN],)
+    return Explained(caller.origin.agent, name, caller.principal.id, "", Why.UNKNOWN, Code.TOOL_NOT_FOUND, says)
+
+
+def _spec(found: Tool | Missing, name: str, caller: Caller, *, catalogue: Catalogue) -> ToolSpec | None:
+    """What policy is to be asked about: what the name means to the caller, else to others."""
+    tool = found.tool if isinstance(found, Missing) else found
+    return catalogue.absent(caller.principal.tenant, name) if tool is None else tool.spec
 
 
 def _missing_code(missing: Missing) -> Code:

@@ -14,6 +14,7 @@ from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import PolicySet, Visibility
 from interlock.core.refusals import Code
 from interlock.core.routing import tools_after, tools_near, tools_of
+from interlock.core.tool import ToolSpec
 
 HINTS_MAX = 3
 """How many names are suggested for one that is unknown."""
@@ -89,7 +90,9 @@ class View:
 
     def visibility(self, tool: Tool | None, caller: Caller) -> Visibility:
         """Whether this caller may ever call the tool, as far as can be said without arguments."""
-        if tool is None:
-            return Visibility.NEVER
-        policy = self.policies.slice(tool.spec, tenant=caller.principal.tenant)
+        return Visibility.NEVER if tool is None else self.visibility_of(tool.spec, caller)
+
+    def visibility_of(self, spec: ToolSpec, caller: Caller) -> Visibility:
+        """The same of a tool whose code may be in other processes alone."""
+        policy = self.policies.slice(spec, tenant=caller.principal.tenant)
         return policy.visibility(caller.principal, environment=self.environment, origin=caller.origin)

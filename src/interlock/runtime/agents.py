@@ -21,14 +21,14 @@ from interlock.core.agents import (
 from interlock.core.call import Caller, Origin, Principal
 from interlock.core.canonical import Json, decode
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import AgentUnknown, DocumentChanged, MoveRefused, ToolUnknown
+from interlock.core.errors import ActRefused, AgentUnknown, DocumentChanged, MoveRefused, ToolUnknown
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle, Use, refusal
-from interlock.core.routing_words import Explained, explain
+from interlock.core.routing_words import Explained, explain, explain_to_oneself
 from interlock.core.tool import SHARED, ToolSpec, spec_to_json
 from interlock.core.typed import from_json
 from interlock.ports import Registered
-from interlock.runtime.acts import OPERATORS, only_operators, signed_by
+from interlock.runtime.acts import AUDITORS, OPERATORS, only_operators, signed_by
 from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.records import Records
 from interlock.runtime.saved import Saved
@@ -147,10 +147,21 @@ class AgentDesk:
 
         return await self._change(name, change, by=by, record=_said("rolled_back", tool, reason))
 
-    async def explain(self, name: str, tool: str, *, principal: Principal) -> Explained:
-        """Which version a tool's name means to this principal in that agent now, and why. Nothing is recorded."""
-        view = await self._views.latest()
-        return explain(tool, Caller(principal, origin=Origin(agent=name)), view)
+    async def explain(self, name: str, tool: str, *, principal: Principal, by: Principal | None = None) -> Explained:
+        """Which version a tool's name means to this principal in that agent now, and why. Nothing is recorded.
+
+        An empty `name` is no agent. Without `by` principals ask about themselves, and of a tool that policy never lets
+        them call they hear what they would of one that there is not. About others, and of all tools, auditors and
+        operators of their tenant may ask, and of every tenant those of `home`. Raises `ActRefused` for anybody else.
+        """
+        view, caller = await self._views.latest(), Caller(principal, origin=Origin(agent=name))
+        if by is not None and by.groups & AUDITORS and by.tenant in (principal.tenant, self._home):
+            return explain(tool, caller, view)
+        if by is not None and (by.tenant, by.id) != (principal.tenant, principal.id):
+            raise ActRefused(
+                f"Asking what a name means to somebody else takes an auditor or operator; {by.id} is none."
+            )
+        return explain_to_oneself(tool, caller, view)
 
     # --- how it is written --------------------------------------------------------------------------------------------
 

@@ -118,8 +118,7 @@ class Moving(Registry):
     async def evidence(self, name: str, *, version: str, by: Principal) -> MoveEvidence:
         """All that is kept of a version's moves. Raises `ActRefused` unless `by` may read the log, `ToolUnknown`."""
         found = await self._one(name, version, tenant=by.tenant)
-        if not by.groups & AUDITORS or by.tenant not in (found.tenant, self._home):
-            raise ActRefused(f"Reading the evidence of {name} takes an auditor or operator; {by.id} is none.")
+        self._refuse_unread(found, by, "Reading the evidence of")
         packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
         contract = Json.of(decode(found.spec))
         return MoveEvidence(name=name, version=version, digest=found.digest, contract=contract, packs=packs)
@@ -141,8 +140,12 @@ class Moving(Registry):
     async def readies(
         self, name: str, state: Lifecycle, *, version: str, by: Principal, reason: str | Grounds = "asked only"
     ) -> tuple[Weighed, ...]:
-        """How the gate of such a move would stand if it were made now; nothing is moved. Raises as `move` does."""
+        """How the gate of such a move would stand if it were made now; nothing is moved.
+
+        Raises as `move` does, and `ActRefused` unless `by` may read the log.
+        """
         found = await self._one(name, version, tenant=by.tenant)
+        self._refuse_unread(found, by, "Weighing a move of")
         if state not in MOVES[found.state]:
             raise MoveRefused(_stands(found, f"become {state.value}"))
         _, versions = await self._views.versions()
@@ -251,6 +254,10 @@ class Moving(Registry):
     async def _kept(self, kind: DocumentKind, found: Registered) -> Document:
         """The document of this kind about a version; an empty one where there is none yet."""
         return await standing(self._world.documents, kind, tenant=found.tenant, name=name_of(found))
+
+    def _refuse_unread(self, found: Registered, by: Principal, what: str) -> None:
+        if not by.groups & AUDITORS or by.tenant not in (found.tenant, self._home):
+            raise ActRefused(f"{what} {found.name} takes an auditor or operator; {by.id} is none.")
 
     async def _one(self, name: str, version: str, *, tenant: str) -> Registered:
         found = [each for each in await self.list_versions(name, tenant=tenant) if each.version == version]

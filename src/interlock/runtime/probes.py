@@ -17,7 +17,7 @@ from interlock.core.canonical import canonical, decode
 from interlock.core.catalogue import Tool
 from interlock.core.decision import propose
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import DocumentChanged
+from interlock.core.errors import ActRefused, DocumentChanged
 from interlock.core.example import ToolExample
 from interlock.core.example_names import example_name
 from interlock.core.journal import EventKind
@@ -37,7 +37,7 @@ from interlock.core.probe import (
 from interlock.core.readiness import Readiness, Tally
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
-from interlock.runtime.acts import only_operators
+from interlock.runtime.acts import AUDITORS, only_operators
 from interlock.runtime.documents import held_in, standing
 from interlock.runtime.gate import Gate
 from interlock.runtime.health import HealthState
@@ -85,7 +85,7 @@ class ProbeDesk:
     async def run_due(self) -> tuple[ProbeResult, ...]:
         """Make the probes whose time has come. For the host: from a timer, or a job."""
         now_us, published = self._parts.world.clock.now_us(), await self._published(())
-        found = [each for each in published if is_due(each, await self.history(each.tool, each.name), now_us=now_us)]
+        found = [each for each in published if is_due(each, await self._history(each), now_us=now_us)]
         return tuple([await self._made(example) for example in found[:PROBES_MAX]])
 
     async def run(self, tools: Collection[str] = (), *, by: Principal) -> tuple[ProbeResult, ...]:
@@ -93,9 +93,17 @@ class ProbeDesk:
         only_operators(by, "Probing", tenants={self._home}, home=self._home)
         return tuple([await self._made(each) for each in (await self._published(tools))[:PROBES_MAX]])
 
-    async def history(self, tool: str, name: str) -> ProbeHistory | None:
-        """The results of one probe, oldest first; None: it was never made. Raises `StoreError`."""
+    async def history(self, tool: str, name: str, *, by: Principal) -> ProbeHistory | None:
+        """The results of one probe, oldest first; None: it was never made.
+
+        Raises `StoreError`, and `ActRefused` unless `by` may read the log of the installation's own tenant: it probes.
+        """
+        if not by.groups & AUDITORS or by.tenant != self._home:
+            raise ActRefused(f"Reading what probes have found takes an auditor or operator of {self._home}.")
         return _history_in(await self._document(tool, name))
+
+    async def _history(self, example: ToolExample) -> ProbeHistory | None:
+        return _history_in(await self._document(example.tool, example.name))
 
     async def _published(self, tools: Collection[str]) -> Sequence[ToolExample]:
         """Those that operators have published, whatever files say."""
@@ -166,7 +174,7 @@ class ProbeDesk:
 
     async def _kept(self, example: ToolExample, tool: Tool, record: ProbeRecord) -> ProbeResult:
         """Write the result down with what follows from it."""
-        before = await self.history(example.tool, example.name)
+        before = await self._history(example)
         failed_before = before is not None and bool(before.records) and not before.records[-1].passed
         says_something = any(each.rule not in _MISPLACED for each in record.findings)
         is_last = failed_before and all((await self._others(example, tool)).values())
@@ -232,7 +240,7 @@ class ProbeDesk:
         """Whether each other probe of the version, as far as it was made, passed when it was made last."""
         stands: dict[str, bool] = {}
         for each in await self._published([example.tool]):
-            history = None if each.name == example.name else await self.history(each.tool, each.name)
+            history = None if each.name == example.name else await self._history(each)
             if history is not None and history.records and history.records[-1].digest == tool.digest:
                 stands[each.name] = history.records[-1].passed
         return stands

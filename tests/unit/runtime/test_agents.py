@@ -24,7 +24,7 @@ from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.tool import SHARED
 from tests.agents import CLERK, WHY, called, caller, canary_of, clerk, person, saved, saves, searches, version
-from tests.gates import ALICE, OPERATOR, AnyTool, code, opened, records, save
+from tests.gates import ALICE, AUDITOR, BOB, OPERATOR, AnyTool, code, opened, records, save
 
 pytestmark = pytest.mark.requirement("REG-3")
 
@@ -181,6 +181,35 @@ async def test_a_pinned_version_whose_code_is_gone_is_refused_and_no_other_runs(
         explained = await gate.agents.explain(CLERK, "search", principal=ALICE)
         assert (explained.version, explained.code) == ("1", "TOOL_UNAVAILABLE")
     assert ran == []
+
+
+async def test_of_a_tool_that_policy_withholds_nobody_but_an_auditor_hears_that_there_is_one(tmp_path: Path) -> None:
+    reads, where = 'permit (principal, action in Action::"read", resource);', str(tmp_path / "gate.db")
+    async with opened(where, [*searches("1", "2"), *saves("1", ran=[])], reads) as gate:
+        await saved(gate, ToolUse("save", "1"), HELD)
+        own = await gate.agents.explain(CLERK, "save", principal=ALICE)
+        assert replace(own, tool="nope") == await gate.agents.explain(CLERK, "nope", principal=ALICE)
+        assert (own.version, own.code) == ("", "TOOL_NOT_FOUND")
+        assert own == await gate.agents.explain(CLERK, "save", principal=ALICE, by=ALICE)
+        told = await gate.agents.explain(CLERK, "save", principal=ALICE, by=AUDITOR)
+        assert (told.version, "policy never lets" in told.says[-1]) == ("1", True)
+        assert (await gate.agents.explain(CLERK, "search", principal=ALICE)).version == "1"
+        for by in (BOB, THEIRS, replace(ALICE, tenant="globex")):
+            with pytest.raises(ActRefused):
+                await gate.agents.explain(CLERK, "search", principal=ALICE, by=by)
+    async with opened(where, searches("1", "2"), reads) as gate:  # its code is in other processes alone
+        assert own == await gate.agents.explain(CLERK, "save", principal=ALICE)
+        assert (await gate.agents.explain("", "save", principal=ALICE, by=AUDITOR)).version == "1"
+
+
+async def test_a_tenant_is_told_nothing_of_the_agents_of_another() -> None:
+    async with opened(":memory:", searches("1", "2")) as gate:
+        await saved(gate, HELD)
+        theirs = await gate.agents.explain(CLERK, "search", principal=THEIRS, by=THEIRS)
+        assert (theirs.version, theirs.says[-1]) == (
+            "2",
+            f"no agent {CLERK} is published: it has the default version of every tool",
+        )
 
 
 async def test_a_freeze_beats_every_pin_and_canary() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from interlock import Gate, Host, Limit, PolicySource, Resource, tool
+from interlock import Gate, Host, Limit, PolicySource, Principal, Resource, tool
 from interlock.core.errors import ActRefused
 from interlock.core.example import ExampleKind, Expected, ToolExample
 from interlock.core.observation import Status
@@ -184,7 +184,7 @@ async def test_a_probe_is_made_again_once_its_time_has_come() -> None:
         assert await gate.probes.run_due() == ()
         clock.advance(3_600)
         assert len(await gate.probes.run_due()) == 1
-        history = await gate.probes.history("peek", "p")
+        history = await gate.probes.history("peek", "p", by=OPERATOR)
         assert history is not None
         assert len(history.records) == 2
         assert len(await gate.probes.run(["peek"], by=OPERATOR)) == 2
@@ -195,6 +195,9 @@ async def test_only_operators_ask_for_probes_and_only_what_was_published_is_prob
     async with gate_of(Counter(), probe(probe=False, every="")) as gate:
         with pytest.raises(ActRefused):
             await gate.probes.run(by=ALICE)
+        for by in (ALICE, Principal("globex", "greta", groups=frozenset({"operator"}))):
+            with pytest.raises(ActRefused):
+                await gate.probes.history("peek", "p", by=by)
         assert await gate.probes.run(by=OPERATOR) == ()
 
 
@@ -205,7 +208,7 @@ async def test_of_probes_that_are_made_at_once_every_result_is_kept(tmp_path: Pa
         await gate.examples.publish([probe(), probe(name="q", expected=Expected(status=Status.FAILED))], by=OPERATOR)
         await asyncio.gather(*(gate.probes.run(by=OPERATOR) for _ in range(count)))
         for name in ("p", "q"):
-            history = await gate.probes.history("peek", name)
+            history = await gate.probes.history("peek", name, by=OPERATOR)
             assert history is not None
             assert len(history.records) == count
         assert len(await records(gate, "tool.probed")) == 2 * count

@@ -13,7 +13,7 @@ from interlock.core.retirement import Replacement
 from interlock.core.tool import Document, ErrorContract
 from interlock.runtime.retiring import Notice
 from interlock.testing.fakes import FakeClock
-from tests.gates import ALICE, ALL, ASKS, OPERATOR, AnyTool, Shelf, asked, code, opened, records
+from tests.gates import ALICE, ALL, ASKS, AUDITOR, OPERATOR, AnyTool, Shelf, asked, code, opened, records
 from tests.unit.runtime.test_catalogue import search_of
 
 pytestmark = pytest.mark.requirement("REG-7")
@@ -167,6 +167,14 @@ async def test_where_gates_hold_a_version_goes_after_its_day_and_the_owners_word
             "eve",
             "nobody needs it",
         )
+
+
+async def test_how_a_move_would_stand_is_told_to_those_alone_who_may_read_the_log(gate_path: str) -> None:
+    async with opened(gate_path, [old_search(), find_notes()]) as gate:
+        assert await gate.catalogue.readies("search", Lifecycle.RESTRICTED, version="1", by=AUDITOR)
+        for by in (ALICE, replace(AUDITOR, tenant="globex"), replace(OPERATOR, tenant="globex")):
+            with pytest.raises(ActRefused):
+                await gate.catalogue.readies("search", Lifecycle.RESTRICTED, version="1", by=by)
 
 
 async def _lacking(gate: Gate) -> list[Any]:

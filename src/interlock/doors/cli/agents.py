@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli.agents_shown import document_of, explained_document, explained_text, listed, text_of
+from interlock.doors.cli.agents_shown import document_of, explained_document, explained_text, listed, meaning, text_of
 from interlock.doors.cli.answer import USAGE, Answer
 from interlock.doors.cli.faults import problem
 from interlock.doors.cli.shown import visible
@@ -177,7 +177,7 @@ async def explain(name: Name, tool: Tool) -> Answer:
     from interlock.doors.cli.session import visited
 
     async with visited() as session:
-        found = await session.gate.agents.explain(name, tool, principal=session.by)
+        found = await meaning(session, name, tool)
     return Answer(explained_document(found), explained_text(found))
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from interlock.core.agents import AgentTools, Canary, ToolUse
     from interlock.core.canonical import Json
     from interlock.core.routing_words import Explained
+    from interlock.doors.cli.session import Session
 
 
 def document_of(agent: AgentTools) -> dict[str, Json]:
@@ -54,6 +55,16 @@ def text_of(agent: AgentTools) -> str:
     return f"{head}\n{rows(header, values, empty='It lists no tool.')}"
 
 
+async def meaning(session: Session, agent: str, tool: str) -> Explained:
+    """What the name means to the person whom the command line acts as, all of it where the project's operator may."""
+    from interlock.runtime.acts import AUDITORS
+
+    operator = session.project.operator
+    hears_all = operator.groups & AUDITORS and operator.tenant == session.by.tenant
+    by = operator if hears_all else None
+    return await session.gate.agents.explain(agent, tool, principal=session.by, by=by)
+
+
 def explained_document(found: Explained) -> dict[str, Json]:
     """Why a name means what it means, for programs."""
     return {
@@ -70,7 +81,8 @@ def explained_document(found: Explained) -> dict[str, Json]:
 def explained_text(found: Explained) -> str:
     """The same for people."""
     means = found.version if found.code is None else f"nothing that may be called ({found.code.value})"
-    head = f"{found.tool} means {means} to {found.principal} in {found.agent}:"
+    where = f" in {found.agent}" if found.agent else ""
+    head = f"{found.tool} means {means} to {found.principal}{where}:"
     return "\n".join(map(visible, (head, *(f"- {each}" for each in found.says))))
 
 

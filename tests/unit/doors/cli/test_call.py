@@ -8,6 +8,9 @@ import pytest
 
 from interlock.doors.cli.session import os_user
 from tests.unit.doors.cli.conftest import Cli
+from tests.unit.doors.cli.test_agents import versions
+
+__all__ = ["versions"]
 
 
 def last_record(cli: Cli) -> dict[str, object]:
@@ -47,6 +50,25 @@ def test_who_is_chosen_by_as_has_their_own_rights_only(cli: Cli, project: Path) 
     ran = cli("call", "read_note", '{"title": "hello"}', "--as", "second", "--json")
     assert ran.code == 3
     assert last_record(cli)["principal"] == "second"
+
+
+@pytest.mark.requirement("REG-3")
+def test_a_call_as_a_published_agent_is_made_in_the_version_that_the_agent_has(cli: Cli, versions: Path) -> None:
+    note = '{"title": "hello"}'
+    cli("agents", "set", "clerk", "--tool", "read_note=2")
+    seen = cli("call", "read_note", note, "--agent", "clerk", "--explain", "--json").document
+    assert (seen["status"], seen["version"], seen["meaning"]["why"]) == ("ok", "2", "pinned")
+    record = last_record(cli)
+    assert (record["agent"], record["version"]) == ("clerk", "2")
+    cli("agents", "pin", "clerk", "read_note", "1")  # whose code is not in this project
+    lost = cli("call", "read_note", note, "--agent", "clerk", "--explain", "--json")
+    assert (lost.code, lost.document["error"]["code"]) == (3, "TOOL_UNAVAILABLE")
+    assert (lost.document["meaning"]["version"], lost.document["meaning"]["why"]) == ("1", "missing")
+    assert lost.document["error"]["next"].startswith("`interlock agents explain clerk read_note`")
+    text = cli("call", "save_note", "{}", "--agent", "clerk", "--explain").out
+    assert "save_note means nothing that may be called (TOOL_NOT_ALLOWED) to alice in clerk:" in text
+    assert "`interlock agents explain clerk save_note` says" in text
+    assert "read_note means 2 to alice:\n- it is the default version" in cli("call", "read_note", note, "--explain").out
 
 
 def test_arguments_are_read_from_standard_input(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
