@@ -19,8 +19,8 @@ from interlock.testing.models import ScriptedModel, reply_of
 
 TURNS = 10
 CALL = ("search", {"query": "how approvals are bound", "limit": 3})
-COMMITS = 1 + (TURNS - 1) * 3 + 1
-"""What a durable run of ten turns commits: its beginning, three times a turn with a call, and its end."""
+COMMITS = 1 + (TURNS - 1) * 2 + 1
+"""What a durable run of ten turns commits: its beginning, twice a turn with a call, and its end."""
 
 
 async def in_memory() -> Measured:

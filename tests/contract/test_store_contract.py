@@ -20,6 +20,7 @@ from interlock.testing.store_contract_compensation import CompensationContract
 from interlock.testing.store_contract_documents import DocumentContract
 from interlock.testing.store_contract_due_runs import DueRunContract
 from interlock.testing.store_contract_look_ups import LookUpContract
+from interlock.testing.store_contract_noted_runs import NotedRunContract
 from interlock.testing.store_contract_runs import RunContract
 from interlock.testing.store_contract_shared import Store
 from interlock.testing.store_values import Values
@@ -39,6 +40,7 @@ class Contract(
     DocumentContract,
     RunContract,
     DueRunContract,
+    NotedRunContract,
 ):
     """All of it."""
 

@@ -18,6 +18,7 @@ from interlock.core.refusals import Code
 from interlock.loop.entries import Ended, HandedOff, Moved, Observed, Step
 from interlock.loop.hand_off import handed_to
 from interlock.loop.machine import Cause, State
+from interlock.loop.noting import Noting
 from interlock.loop.offer import NOT_OFFERED, Planned, planned
 from interlock.loop.questions import replacement
 from interlock.loop.reach import caller_for
@@ -99,10 +100,7 @@ class Calling:
         caller = caller_for(view, principal, turn=found.number, model=found.responded.model)
         plans = self._planned(found, caller)
         if len(plans) == 1:
-            began_s = drive.reach.world.clock.monotonic_s()
-            seen = await drive.see(self._one(plans[0], caller))
-            working_ms = int((drive.reach.world.clock.monotonic_s() - began_s) * 1_000)
-            await self._write(found, [_came(plans[0], seen)], working_ms=working_ms)
+            await self._propose_one(found, plans[0], caller)
             return
         async with aclosing(self._many(found, plans, caller)) as batches:
             began_s = drive.reach.world.clock.monotonic_s()
@@ -112,6 +110,19 @@ class Calling:
                 await self._write(found, came, working_ms=int((now_s - began_s) * 1_000))
                 began_s = now_s
 
+    async def _propose_one(self, found: Round, plan: Planned, caller: Caller) -> None:
+        """Put the only call of a turn to the gate; what comes of it is written with its settlement, if it has one."""
+        drive = self._drive
+        clock, began_s = drive.reach.world.clock, drive.reach.world.clock.monotonic_s()
+
+        def steps_of(seen: Observation) -> list[Step]:
+            return self._steps(found, [_came(plan, seen)], working_ms=int((clock.monotonic_s() - began_s) * 1_000))
+
+        noting = Noting(drive, steps_of)
+        seen = await drive.see(self._one(plan, caller, noting))
+        if not await drive.took(noting):
+            await drive.move(*steps_of(seen))
+
     def _planned(self, found: Round, caller: Caller) -> list[Planned]:
         drive, view = self._drive, self._drive.view
         offered = drive.asking.offered(Dialect(found.responded.dialect), caller)
@@ -119,7 +130,7 @@ class Calling:
         over = calls_over(view, [(each.proposed.position, each.call.name) for each in plans])
         return [_refused(each, over.get(each.proposed.position)) for each in plans]
 
-    async def _one(self, plan: Planned, caller: Caller) -> Observation:
+    async def _one(self, plan: Planned, caller: Caller, noting: Noting | None = None) -> Observation:
         """One call of its own turn; again where a dead process is not yet recovered that had it claimed."""
         gate = self._drive.reach.gate
         if plan.deny is not None:
@@ -127,7 +138,7 @@ class Calling:
         if plan.pin is not None:
             caller = caller.pinned(plan.pin)
         for _ in range(IN_PROGRESS_TRIES):
-            seen = await gate.propose(plan.call, caller)
+            seen = await gate.propose(plan.call, caller, note=noting)
             if not await self._is_in_progress(seen):
                 break
             await self._drive.reach.world.clock.sleep(IN_PROGRESS_S)
@@ -270,9 +281,12 @@ class Calling:
     # --- writing ------------------------------------------------------------------------------------------------------
 
     async def _write(self, found: Round, batch: Sequence[Came], *, working_ms: int) -> None:
-        """Write down what came of calls; with the last of them the turn goes back to the model."""
-        if not batch:
-            return
+        """Write down what came of calls."""
+        if batch:
+            await self._drive.move(*self._steps(found, batch, working_ms=working_ms))
+
+    def _steps(self, found: Round, batch: Sequence[Came], *, working_ms: int) -> list[Step]:
+        """What is written of calls that have ended; with the last of them the turn goes back to the model."""
         nonce = self._drive.reach.world.entropy.bytes(16).hex()
         each_ms = (working_ms, *(0 for _ in batch[1:]))  # they ran side by side: the time is counted once
         observed = [_observed(came, nonce, working_ms=ms) for came, ms in zip(batch, each_ms, strict=True)]
@@ -280,7 +294,7 @@ class Calling:
         steps = [Step(each, (Cause.OBSERVED,)) for each in observed]
         if len(after) == len(found.calls) and all(each.seen.status is not Status.WAITING for each in after.values()):
             steps[-1:] = self._through(observed[-1], after.values())
-        await self._drive.move(*steps)
+        return steps
 
     def _through(self, last: Observed, seen: Iterable[Observed]) -> list[Step]:
         """The last step once all calls of a turn have ended: the model is told, or another agent is."""

@@ -25,6 +25,7 @@ from interlock.loop.calling import Calling
 from interlock.loop.entries import Ended, Entry, Faulted, Moved, Responded, Step, Wish, entries_after, written
 from interlock.loop.interrupted import CutOff, Interrupted, RunLost
 from interlock.loop.machine import RESTING, Cause, State, after
+from interlock.loop.noting import Noting
 from interlock.loop.reach import Reach
 from interlock.loop.verdict import over
 from interlock.loop.view import RunView
@@ -226,11 +227,11 @@ class Drive:
         Raises `RunLost`, and `Interrupted` where so many tries came too late for what was said.
         """
         now_us = self.now_us()
-        entries = tuple(written(each.body, *each.causes, at_us=now_us) for each in steps)
-        state = after(self.view.state, [cause for each in steps for cause in each.causes])
+        entries = tuple([written(each.body, *each.causes, at_us=now_us) for each in steps])
         ended = next((each.body for each in steps if isinstance(each.body, Ended)), None)
         for _ in range(tries):
             version, began_s = self.view.version, self.reach.world.clock.monotonic_s()
+            state = after(self.view.state, [cause for each in steps for cause in each.causes])
             move = make_move(  # by position, as every step comes by
                 self.claim,
                 version,
@@ -243,16 +244,28 @@ class Drive:
                 charges,
                 None if ended is None else self._ending(state, steps, ended.reason),
             )
-            moved = await self.reach.world.runs.move_run(move)
-            if moved is NotMoved.BEHIND:
-                await self._fall_in()
-                continue
-            if isinstance(moved, NotMoved):
-                raise RunLost(self.view.id)
-            self._held_s = began_s
-            self._take(steps, now_us, version, turn=turn)
-            return
+            if await self._has_moved(await self.reach.world.runs.move_run(move)):
+                self._held_s = began_s
+                self._take(steps, now_us, version, turn=turn)
+                return
         raise Interrupted
+
+    async def took(self, noting: Noting) -> bool:
+        """Take in what was written where a call was settled. False: it is still to be written. Raises `RunLost`."""
+        if noting.result is None or not await self._has_moved(noting.result):
+            return False
+        self._held_s = noting.began_s
+        self._take(noting.steps, noting.at_us, noting.version, turn=None)
+        return True
+
+    async def _has_moved(self, moved: int | NotMoved) -> bool:
+        """False: something was said meanwhile, and is taken in by now. Raises `RunLost`."""
+        if moved is NotMoved.BEHIND:
+            await self._fall_in()
+            return False
+        if isinstance(moved, NotMoved):
+            raise RunLost(self.view.id)
+        return True
 
     def _take(self, steps: Sequence[Step], at_us: int, version: int, *, turn: Turn | None) -> None:
         for sequence, each in enumerate(steps, start=version + 1):
@@ -271,13 +284,7 @@ class Drive:
             wake_us=min(wakes, default=None),
             release=True,
         )
-        moved = await self.reach.world.runs.move_run(move)
-        if moved is NotMoved.BEHIND:
-            await self._fall_in()
-            return False
-        if isinstance(moved, NotMoved):
-            raise RunLost(self.view.id)
-        return True
+        return await self._has_moved(await self.reach.world.runs.move_run(move))
 
     async def set_down(self, *, until_us: int) -> None:
         """Let go of the run where its journal cannot be read on, or not be written: nothing of it is looked at."""

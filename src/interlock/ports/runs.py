@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Protocol
 
 from interlock.core.budget import Reservation
+from interlock.core.chain import Receipt
 from interlock.core.frozen import frozen
 from interlock.core.journal import Event
+from interlock.ports.calls import Settlement
 
 
 @frozen
@@ -108,6 +111,18 @@ class RunMove:
 
 
 @frozen
+class RunNote:
+    """The step of a run that writes down what came of one of its calls, for the transaction that settles the call.
+
+    `move` makes it, given the call's receipt: under `claim`, with no charges, no event and no end. It asks nothing of
+    anybody and is quick; where a transaction is carried out once more it is made anew.
+    """
+
+    claim: RunClaim
+    move: Callable[[Receipt], RunMove]
+
+
+@frozen
 class RunQuery:
     """Which runs: of one tenant or all, newest first, at most `limit`; `over` None means both.
 
@@ -139,6 +154,16 @@ class Runs(Protocol):
 
     async def move_run(self, move: RunMove) -> int | NotMoved:
         """Write one step; the run's version after it."""
+
+    async def settle_in_run(
+        self, settlement: Settlement, note: RunNote
+    ) -> tuple[Receipt | None, int | NotMoved | None]:
+        """Settle a call of a run and write down what came of it: what `settle` would say, and what `move_run` would.
+
+        Both are written in one transaction, or the step in the next. Where the run does not stand as the step has it,
+        or another process holds it, the settlement is written alone. None for the step: nothing of it is written, since
+        nothing was settled or it cannot be; in that case `move_run` says why.
+        """
 
     async def tell_run(
         self, tenant: str, run_id: str, entry: RunEntry, *, event: Event | None = None

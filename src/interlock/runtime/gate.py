@@ -40,10 +40,10 @@ from interlock.runtime.faults import report
 from interlock.runtime.intents import intent_of
 from interlock.runtime.look import Looker, asked
 from interlock.runtime.ongoing import Ongoing
-from interlock.runtime.proposal import Again, Claimed, Found, Proposal
+from interlock.runtime.proposal import Again, Claimed, Found, LookAgain, Note, Proposal
 from interlock.runtime.queues import CLOSING, Queues
 from interlock.runtime.records import Records
-from interlock.runtime.settling import Settler
+from interlock.runtime.settling import SETTLED_WITHIN_S, Settler
 from interlock.runtime.unreported import unreported
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
@@ -58,12 +58,6 @@ T = TypeVar("T")
 
 LOOKS_MAX = 5
 """How often what a decision was made on may change before the call is refused as contended."""
-
-SETTLED_WITHIN_S = 60.0
-"""How long a late result waits for its call to be settled, which its record comes after."""
-
-LookAgain = Callable[[Claim, Outcome], Coroutine[object, object, None]]
-"""Finds out about a call, given what came of it too late."""
 
 
 class Gate:
@@ -98,12 +92,15 @@ class Gate:
         """Propose one call for `principal`; a refusal is an observation too. Raises only for faults of the store."""
         return await self._walk(self._proposal(call, make_caller(principal, run, task, key)))
 
-    async def propose(self, call: ToolCall, caller: Caller, *, replaces: Approval | None = None) -> Observation:
+    async def propose(
+        self, call: ToolCall, caller: Caller, *, replaces: Approval | None = None, note: Note | None = None
+    ) -> Observation:
         """The same, for a caller of whom more is known: its place in a run, its door, its deadline.
 
         `replaces` is an approval whose arguments an approver, now one of its requesters, edited into this call's.
+        `note` is what its run writes in the transaction that settles it.
         """
-        return await self._walk(self._proposal(call, caller, replaces))
+        return await self._walk(self._proposal(call, caller, replaces=replaces, note=note))
 
     async def resume(
         self, call: ToolCall, caller: Caller, operation: Callable[[Catalogue], Operation | Deny], *, approval: Approval
@@ -160,10 +157,12 @@ class Gate:
         while self._owned:
             await asyncio.wait(self._owned)
 
-    def _proposal(self, call: ToolCall, caller: Caller, replaces: Approval | None = None) -> Proposal:
+    def _proposal(
+        self, call: ToolCall, caller: Caller, *, replaces: Approval | None = None, note: Note | None = None
+    ) -> Proposal:
         call, caller, deny = admit(call, caller)
         operation = partial(propose, call, caller) if deny is None else partial(_denied, deny)
-        return make_proposal(call, caller, operation, self._deadline_s(caller), None, None, replaces)
+        return make_proposal(call, caller, operation, self._deadline_s(caller), None, None, replaces, note)
 
     # --- the walk -----------------------------------------------------------------------------------------------------
 
@@ -268,7 +267,7 @@ class Gate:
             self._ongoing.end(operation_id)
             raise
         if isinstance(taken, Claim):
-            claimed.claim = taken
+            claimed.claim, claimed.note = taken, proposal.note
             if self._queues.walkers:
                 self._queues.arrived()
             return await self._run(claimed)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from enum import Enum
+from typing import Protocol
 
 from interlock.core.approval import Approval
 from interlock.core.budget import Amounts, Reservation
@@ -14,8 +15,11 @@ from interlock.core.frozen import frozen, slotted
 from interlock.core.observation import Observation
 from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome
-from interlock.ports import Claim
+from interlock.ports import Claim, NotMoved, RunClaim, RunMove
 from interlock.runtime.records import Proposed
+
+LookAgain = Callable[[Claim, Outcome], Coroutine[object, object, None]]
+"""Finds out about a call, given what came of it too late."""
 
 
 class Again(Enum):
@@ -25,12 +29,25 @@ class Again(Enum):
     WAITED = 2
 
 
+class Note(Protocol):
+    """What a driver of runs has written of a call, in the transaction that settles it. Belongs to one proposal."""
+
+    claim: RunClaim
+
+    def move(self, seen: Observation) -> RunMove:
+        """The step of the run, given what came of the call; pure, and asked again where a transaction is repeated."""
+
+    def moved(self, moved: int | NotMoved | None) -> None:
+        """What became of it, as `Runs.settle_in_run` has it. Not told: the call has ended without a claim."""
+
+
 @frozen
 class Proposal:
     """One proposal on its way: how its operation comes to be, and until when it may be started.
 
     `deadline_s` is on the event loop's clock. `grant` and `stored` are those of a resumed approval and its operation;
     `replaces` is the approval of whose operation an approver edited this one, with that approver among its requesters.
+    `note` is written where the call is settled.
     """
 
     call: ToolCall
@@ -40,6 +57,7 @@ class Proposal:
     grant: Approval | None = None
     stored: str | None = None
     replaces: Approval | None = None
+    note: Note | None = None
 
 
 NOT_TAKEN = Claim("", "", 0)
@@ -58,6 +76,7 @@ class Claimed:
     deadline_s: float
     taken: tuple[Reservation, ...]
     claim: Claim = NOT_TAKEN
+    note: Note | None = None
 
 
 @frozen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from interlock.core.chain import Receipt
 from interlock.core.errors import StoreError
 from interlock.core.frozen import maker
 from interlock.core.labels import NO_LABELS
@@ -13,12 +14,12 @@ from interlock.core.operation import Operation
 from interlock.core.outcome import Outcome, Partial, Succeeded, Unknown
 from interlock.core.redaction import Redactor
 from interlock.core.settle import gone_on, plainly, repeated, settled_as, spent_on
-from interlock.ports import Claim, Entry, Settlement
+from interlock.ports import Claim, Entry, RunNote, Settlement
 from interlock.runtime.artifacts import kept_whole
 from interlock.runtime.execute import Flight
 from interlock.runtime.faults import report
 from interlock.runtime.ongoing import Ongoing
-from interlock.runtime.proposal import Claimed
+from interlock.runtime.proposal import Claimed, Note
 from interlock.runtime.queues import Queues
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
@@ -26,6 +27,10 @@ from interlock.runtime.world import World
 log = logging.getLogger("interlock.settling")
 
 make_frame, make_settlement = maker(Frame), maker(Settlement)
+
+
+SETTLED_WITHIN_S = 60.0
+"""How long a late result waits for its call to be settled, which its record comes after."""
 
 
 class Settler:
@@ -67,6 +72,13 @@ class Settler:
             event = self._records.late(operation, observe(operation, plainly(outcome), frame), redact=redact)
         await self._world.recovery.work_ended(claim, event)
 
+    async def _noted(self, settlement: Settlement, note: Note, seen: Observation) -> Receipt | None:
+        """Settle, and write into the run what came of its call, as it is released."""
+        follows = RunNote(note.claim, lambda receipt: note.move(released(seen, receipt)))
+        receipt, moved = await self._world.runs.settle_in_run(settlement, follows)
+        note.moved(moved)
+        return receipt
+
     async def _write(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
         operation, claim = claimed.operation, claimed.claim
         now_us = self._world.clock.now_us()
@@ -78,18 +90,20 @@ class Settler:
         seen = observe(operation, outcome, frame)
         if seen.truncated is not None and isinstance(outcome, Succeeded | Partial):
             seen = await kept_whole(self._world, operation, seen, whole=whole(outcome, frame))
-        receipt = await self._world.calls.settle(
-            make_settlement(
-                claim,
-                settled_as(outcome),
-                self._records.settled(claimed.told, claimed.allow, seen, outcome=outcome, spent=spent),
-                now_us,
-                to_bytes(seen) if operation.key is not None else None,
-                spent,
-                seen.labels or NO_LABELS,
-                flight.goes_on,
-            )
+        settlement = make_settlement(
+            claim,
+            settled_as(outcome),
+            self._records.settled(claimed.told, claimed.allow, seen, outcome=outcome, spent=spent),
+            now_us,
+            to_bytes(seen) if operation.key is not None else None,
+            spent,
+            seen.labels or NO_LABELS,
+            flight.goes_on,
         )
+        if (note := claimed.note) is None:
+            receipt = await self._world.calls.settle(settlement)
+        else:
+            receipt = await self._noted(settlement, note, seen)
         if self._queues.walkers:
             self._queues.released(claimed.taken)
         if receipt is not None:

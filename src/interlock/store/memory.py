@@ -74,7 +74,7 @@ class MemoryStore(MemoryCompensations):
         self._policies: dict[str, tuple[PolicySource, ...]] = {}
         self._checkpoints: list[Checkpoint] = []
         self.artifacts = MemoryArtifacts()
-        self.runs = MemoryRuns(self._books, chain=self._chain)
+        self.runs = MemoryRuns(self._books, chain=self._chain, settle=self.settle)
         self.documents = MemoryDocuments(self._chain, advance=self._advance, versions=self._versions)
         self._epoch = 0
 

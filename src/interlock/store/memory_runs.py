@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 
+from interlock.core.chain import Receipt
 from interlock.core.frozen import maker
 from interlock.core.journal import Event
-from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunQuery, StoredRun
+from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNote, RunQuery, Settlement, StoredRun
 from interlock.store.books import Books, RunKey
 from interlock.store.memory_chain import MemoryChain
 from interlock.store.rules import FIRST_FENCE
@@ -59,11 +60,14 @@ class _Run:
 
 
 class MemoryRuns:
-    """The ports `Runs` and `RunReads` of a store in memory."""
+    """The ports `Runs` and `RunReads` of a store in memory. `settle` is how the store settles a call."""
 
-    def __init__(self, books: Books, *, chain: MemoryChain) -> None:
+    def __init__(
+        self, books: Books, *, chain: MemoryChain, settle: Callable[[Settlement], Awaitable[Receipt | None]]
+    ) -> None:
         self._books = books
         self._chain = chain
+        self._settle = settle
         self._runs: dict[RunKey, _Run] = {}
 
     async def begin_run(self, new: NewRun) -> RunClaim | None:
@@ -116,6 +120,13 @@ class MemoryRuns:
         if move.ended is not None:
             self._books.end(key, why=move.ended)
         return found.head.version
+
+    async def settle_in_run(
+        self, settlement: Settlement, note: RunNote
+    ) -> tuple[Receipt | None, int | NotMoved | None]:
+        """Settle a call of a run, and write the step that is made of its receipt."""
+        receipt = await self._settle(settlement)
+        return receipt, None if receipt is None else await self.move_run(note.move(receipt))
 
     async def tell_run(
         self, tenant: str, run_id: str, entry: RunEntry, *, event: Event | None = None

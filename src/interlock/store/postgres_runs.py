@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from interlock.core.chain import Receipt
 from interlock.core.journal import Event
-from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunQuery, StoredRun
+from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNote, RunQuery, Settlement, StoredRun
+from interlock.store.postgres_calls import Settling
 from interlock.store.postgres_line import Row
-from interlock.store.postgres_ops import Nothing
+from interlock.store.postgres_ops import OP_FAULTS, Nothing
 from interlock.store.postgres_reads import Reader
 from interlock.store.postgres_rows import place_of
 from interlock.store.postgres_run_sheet import HeadRow, place_in_run, sequence_of
@@ -43,6 +45,12 @@ class PostgresRuns:
     async def move_run(self, move: RunMove) -> int | NotMoved:
         """Write one step; the run's version after it."""
         return await self._writer.write("move_run", Moving(move))
+
+    async def settle_in_run(
+        self, settlement: Settlement, note: RunNote
+    ) -> tuple[Receipt | None, int | NotMoved | None]:
+        """Settle a call of a run, and write the step that is made of its receipt."""
+        return await self._writer.write("settle", SettlingInRun(settlement, note))
 
     async def tell_run(
         self, tenant: str, run_id: str, entry: RunEntry, *, event: Event | None = None
@@ -188,6 +196,27 @@ class Moving:
         if move.ended is not None:
             sheet.books.end((claim.tenant, claim.id), why=move.ended)
         return head.version
+
+
+@dataclass(frozen=True, slots=True)
+class SettlingInRun:
+    """Settle a call, and write the step of its run that follows: a step that fails has changed nothing."""
+
+    settlement: Settlement
+    note: RunNote
+
+    def needs(self, needs: Needs, sheet: Sheet) -> None:
+        Settling(self.settlement).needs(needs, sheet)
+        needs.heads.add(place_of(self.note.claim.tenant, self.note.claim.id))
+
+    def run(self, sheet: Sheet) -> tuple[Receipt | None, int | NotMoved | None]:
+        receipt = Settling(self.settlement).run(sheet)
+        if receipt is None:
+            return None, None
+        try:
+            return receipt, Moving(self.note.move(receipt)).run(sheet)
+        except OP_FAULTS:
+            return receipt, None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,17 @@ last, so that any number of them share a transaction and are carried out once mo
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 
+from interlock.core.chain import Receipt
 from interlock.core.journal import Event
-from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunQuery, StoredRun
+from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNote, RunQuery, Settlement, StoredRun
 from interlock.store.locks import Presence
 from interlock.store.rules import FIRST_FENCE
 from interlock.store.run_rules import NO_OWNER, Standing, not_moved, not_told, numbered, wake_after
 from interlock.store.seal import of_run_entry
+from interlock.store.sqlite_calls import settle
 from interlock.store.sqlite_db import Db, Row
 from interlock.store.sqlite_desk import Desk, Place
 from interlock.store.writer import Writer
@@ -48,6 +51,14 @@ class SqliteRuns:
     async def move_run(self, move: RunMove) -> int | NotMoved:
         """Write one step; the run's version after it."""
         return await self._writer.write("move_run", run=partial(move_on, self._desk, move=move))
+
+    async def settle_in_run(
+        self, settlement: Settlement, note: RunNote
+    ) -> tuple[Receipt | None, int | NotMoved | None]:
+        """Settle a call of a run, and write the step made of its receipt: two ops, each of which may fail alone."""
+        both = _SettledInRun(self._desk, settlement, note=note)
+        settling = self._writer.write("settle", run=both.settle)
+        return await _answered(settling, self._writer.write("move_run", run=both.move))
 
     async def tell_run(
         self, tenant: str, run_id: str, entry: RunEntry, *, event: Event | None = None
@@ -173,6 +184,39 @@ def _append(db: Db, number: int, *, place: Place, entries: tuple[RunEntry, ...],
 def place_of(number: int, *, sequence: int) -> int:
     """The row of an entry."""
     return number << _SEQUENCE_BITS | sequence
+
+
+class _SettledInRun:
+    """A settlement and the step of its run that follows from it, as two ops: where the step fails, the other stands."""
+
+    def __init__(self, desk: Desk, settlement: Settlement, *, note: RunNote) -> None:
+        self._desk = desk
+        self._settlement = settlement
+        self._note = note
+        self._receipt: Receipt | None = None
+
+    def settle(self) -> Receipt | None:
+        """The first: write the outcome and release the hold."""
+        self._receipt = settle(self._desk, settlement=self._settlement)
+        return self._receipt
+
+    def move(self) -> int | NotMoved | None:
+        """The second, in the same transaction or the next. None: nothing was settled."""
+        return None if self._receipt is None else move_on(self._desk, move=self._note.move(self._receipt))
+
+
+async def _answered(
+    settling: asyncio.Future[Receipt | None], moving: asyncio.Future[int | NotMoved | None]
+) -> tuple[Receipt | None, int | NotMoved | None]:
+    """What came of both. A step that could not be written is None; a settlement raises."""
+    try:
+        receipt = await settling
+        if not moving.done():
+            await asyncio.wait([moving])
+        return receipt, None if moving.exception() is not None else moving.result()
+    finally:
+        if not moving.cancel() and not moving.cancelled():
+            moving.exception()  # it is heard, whoever waits no more
 
 
 # --- reads ------------------------------------------------------------------------------------------------------------

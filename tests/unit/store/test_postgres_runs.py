@@ -7,10 +7,12 @@ from secrets import token_bytes
 import psycopg
 import pytest
 
-from interlock.core.effect import CallEvent
+from interlock.core.chain import Receipt
+from interlock.core.effect import CallEvent, CallState
 from interlock.core.errors import StoreError
-from interlock.ports import NotMoved, RunClaim, RunEntry, RunQuery
+from interlock.ports import NotMoved, RunClaim, RunEntry, RunMove, RunNote, RunQuery
 from interlock.store.seal_aes import AesSeal
+from interlock.testing.store_contract_noted_runs import note, state_of
 from interlock.testing.store_contract_runs import LATER_US, WORDS, begun, due, found, new_run, sequences, step
 from interlock.testing.store_contract_shared import claimed
 from interlock.testing.store_values import NOW_US, RUN, TENANT, Values
@@ -29,6 +31,29 @@ async def test_moves_share_a_transaction_with_claims_and_records(postgres_stores
         store.runs.tell_run(TENANT, RUN, WORDS),
     )
     assert commits[1:] == [("move_run", "claim", "record", "tell_run")]
+
+
+async def test_a_step_that_cannot_be_written_leaves_its_call_settled(postgres_stores: Opens) -> None:
+    store, values = await postgres_stores(), Values()
+    run, call = await begun(store), await claimed(store, intent=values.intent("k"))
+
+    def refused(_: Receipt) -> RunMove:
+        raise StoreError("no such step")
+
+    receipt, moved = await store.runs.settle_in_run(values.settlement(call), RunNote(run, refused))
+    assert (receipt is not None, moved) == (True, None)
+    assert await state_of(store, call) is CallState.SUCCEEDED
+    assert await store.runs.move_run(step(run)) == 2
+
+
+async def test_whose_lease_has_run_out_neither_settles_a_call_of_a_run_nor_writes_it_down(
+    postgres_url: str, postgres_stores: Opens
+) -> None:
+    late, values = await postgres_stores("late"), Values()
+    run, call = await begun(late), await claimed(late, intent=values.intent("k"))
+    end_leases(postgres_url)
+    assert await late.runs.settle_in_run(values.settlement(call), note(run)) == (None, None)
+    assert await sequences(late) == [1]
 
 
 async def test_of_processes_that_begin_or_take_a_run_at_once_one_does(postgres_stores: Opens) -> None:

@@ -10,13 +10,14 @@ import apsw
 import pytest
 
 from interlock.core.budget import Amounts, Reservation, Usage
-from interlock.core.effect import CallEvent
+from interlock.core.effect import CallEvent, CallState
 from interlock.core.errors import StoreError
-from interlock.ports import NotMoved, RunClaim, RunEntry, RunQuery
+from interlock.ports import NotMoved, RunClaim, RunEntry, RunNote, RunQuery
 from interlock.store import sqlite_retention, sqlite_runs
 from interlock.store.seal_aes import AesSeal
 from interlock.store.sqlite import SqliteStore
 from interlock.store.sqlite_desk import Desk
+from interlock.testing.store_contract_noted_runs import note, state_of
 from interlock.testing.store_contract_runs import LATER_US, begun, due, found, let_go, new_run, sequences, step
 from interlock.testing.store_contract_shared import claimed, verified
 from interlock.testing.store_values import NOW_US, RUN, SCOPE, TENANT, Values
@@ -68,6 +69,34 @@ async def test_what_fails_beside_a_move_leaves_the_move_as_if_it_were_alone(tmp_
     )
     assert [head.sequence for head in await verified(store)] == [1]
     assert await store.runs.run(TENANT, "other") is None
+    await store.close()
+
+
+async def test_a_call_of_a_run_is_settled_and_written_down_in_one_transaction(tmp_path: Path) -> None:
+    commits = list[tuple[str, ...]]()
+    store = await SqliteStore.open(
+        tmp_path / "store.db",
+        chain="main",
+        on_commit=lambda when, names: commits.append(names) if when == "after" else None,
+    )
+    run = await begun(store)
+    call = await claimed(store, intent=values.read())
+    receipt, moved = await store.runs.settle_in_run(values.settlement(call), note(run))
+    assert (receipt is not None, moved) == (True, 2)
+    assert commits == [("begin_run",), ("settle", "move_run")]
+    await store.close()
+
+
+async def test_a_step_that_cannot_be_written_leaves_its_call_settled(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "store.db", chain="main")
+    run, call = await begun(store), await claimed(store, intent=values.intent("k"))
+    bad = replace(step(run), entries=(RunEntry("words\ud800", NOW_US, b""),))
+    receipt, moved = await store.runs.settle_in_run(values.settlement(call), RunNote(run, lambda _: bad))
+    assert (receipt is not None, moved) == (True, None)
+    assert await state_of(store, call) is CallState.SUCCEEDED
+    assert await sequences(store) == [1]
+    assert [head.sequence for head in await verified(store)] == [2]
+    assert await store.runs.move_run(step(run)) == 2
     await store.close()
 
 

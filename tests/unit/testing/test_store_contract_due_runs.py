@@ -59,7 +59,7 @@ class TooEarly(MemoryRuns):
 
 def store_with(runs: type[MemoryRuns]) -> MemoryStore:
     store = MemoryStore()
-    store.runs = runs(store._books, chain=store._chain)
+    store.runs = runs(store._books, chain=store._chain, settle=store.settle)
     return store
 
 

@@ -1,0 +1,51 @@
+"""What comes of a call is written into its run where the call is settled: one transaction, made durable by one sync.
+
+The step is made of the receipt, so it is made within that transaction. It is guarded like every other: where something
+was said to the run meanwhile, or another process has it, the call is settled and nothing of the step is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from interlock.core.frozen import maker
+from interlock.core.observation import Observation
+from interlock.loop.entries import Step, written
+from interlock.loop.machine import after
+from interlock.ports import NotMoved, RunMove
+
+if TYPE_CHECKING:
+    from interlock.loop.drive import Drive
+
+make_move = maker(RunMove)
+
+
+class Noting:
+    """The step of one call that its drive waits for. Implements `Note` of the gate.
+
+    `steps_of` says what is written, given what came of the call. `result` is what became of it; None: it was not tried.
+    It may be asked in another thread, while the drive waits.
+    """
+
+    def __init__(self, drive: Drive, steps_of: Callable[[Observation], Sequence[Step]]) -> None:
+        self.claim = drive.claim
+        self.version = drive.view.version
+        self.began_s = drive.reach.world.clock.monotonic_s()
+        self.steps: Sequence[Step] = ()
+        self.at_us = 0
+        self.result: int | NotMoved | None = None
+        self._state = drive.view.state
+        self._now_us = drive.now_us
+        self._steps_of = steps_of
+
+    def move(self, seen: Observation) -> RunMove:
+        """The step of the run, given what came of the call."""
+        self.steps, self.at_us = self._steps_of(seen), self._now_us()
+        entries = tuple([written(each.body, *each.causes, at_us=self.at_us) for each in self.steps])
+        state = after(self._state, [cause for each in self.steps for cause in each.causes])
+        return make_move(self.claim, self.version, entries, str(state), self.at_us)
+
+    def moved(self, moved: int | NotMoved | None) -> None:
+        """What became of it."""
+        self.result = moved
