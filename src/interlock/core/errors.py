@@ -29,6 +29,11 @@ A refusal of a call is a value (`Observation` with an error code), not an except
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from interlock.core.spec_changes import SpecChange
+
 
 class InterlockError(Exception):
     """The root of every exception that Interlock raises."""
@@ -51,7 +56,17 @@ class SchemaInvalid(SpecInvalid):
 
 
 class VersionExists(SpecInvalid):
-    """A (name, version) is published already; published versions never change."""
+    """A (name, version) is published already; published versions never change.
+
+    `changes` are the fields in which it is another now, with what nobody sees spelled out; they stand as notes below a
+    traceback too.
+    """
+
+    def __init__(self, message: str, changes: tuple[SpecChange, ...] = ()) -> None:
+        super().__init__(message)
+        self.changes = changes
+        for each in changes:
+            self.add_note(each.line)
 
 
 class MoveRefused(SpecInvalid):

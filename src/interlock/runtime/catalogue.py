@@ -19,6 +19,7 @@ from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle, first_state
 from interlock.core.policy import PolicySource, Visibility
 from interlock.core.review_rules import DEFAULTS, ReviewRules
+from interlock.core.spec_changes import SpecChange, spec_changes, told
 from interlock.core.stand_in import offered
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
 from interlock.core.tool_compile import compile_tool
@@ -117,6 +118,12 @@ class Registry:
         """Those of them whose version is published with another digest: they take a new version."""
         digests = await self._digests()
         return tuple(spec for spec in specs if digests.get(spec.identity, held := spec_digest(spec)) != held)
+
+    async def changes(self, spec: ToolSpec) -> tuple[SpecChange, ...]:
+        """In which fields a spec is another than the published version of its number; empty where it is not."""
+        rows = _of_tools((spec,), await self._views.named(spec.name, (spec.tenant,)))[spec.identity[:3]]
+        found = _versioned(spec.version, rows)
+        return () if found is None or found.digest == spec_digest(spec) else _changes(found, spec)
 
     async def coming(self, specs: Iterable[ToolSpec]) -> tuple[Registered, ...]:
         """What publishing these would add."""
@@ -231,10 +238,17 @@ def _states(rows: Iterable[Registered]) -> frozenset[Lifecycle]:
 def _is_new(spec: ToolSpec, rows: Iterable[Registered]) -> bool:
     found = _versioned(spec.version, rows)
     if found is not None and found.digest != spec_digest(spec):
+        changes = _changes(found, spec)
         raise VersionExists(
-            f"{spec.name} {spec.version} is published already and has changed since; give it a new version"
+            f"{spec.name} {spec.version} is published already and has changed since ({told(changes)}); give it a new"
+            " version",
+            changes,
         )
     return found is None
+
+
+def _changes(published: Registered, spec: ToolSpec) -> tuple[SpecChange, ...]:
+    return spec_changes(decode(published.spec), spec_to_json(spec))
 
 
 def _each_once(wanted: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
@@ -245,7 +259,8 @@ def _each_once(wanted: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
         if first is not spec and spec_digest(first) != spec_digest(spec):
             raise VersionExists(
                 f"two tools are called {spec.name} {spec.version}: {first.handler.target} and {spec.handler.target}; "
-                "give one of them another name"
+                "give one of them another name",
+                spec_changes(spec_to_json(first), spec_to_json(spec)),
             )
     return tuple(found.values())
 

@@ -45,11 +45,26 @@ async def test_a_changed_handler_under_a_published_version_does_not_open(tmp_pat
     async def handler(query: str, limit: int = 5) -> list[str]:
         return ["other code"]
 
-    with pytest.raises(VersionExists, match="give it a new version"):
+    with pytest.raises(VersionExists, match=r"changed since \(/handler/fingerprint.*\); give it a new version") as told:
         async with opened(path, [handler]):
             pass
+    assert "/handler/fingerprint" in [each.field for each in told.value.changes]
+    assert told.value.__notes__ == [each.line for each in told.value.changes]
     async with opened(path, [search_of("one")], None) as gate:
         assert code(await gate.call(search(), principal=ALICE)) == "ok"
+
+
+@pytest.mark.requirement("REG-1")
+async def test_what_differs_from_a_published_version_is_told_with_what_nobody_sees_spelled_out(gate_path: str) -> None:
+    held, hidden = search_of("Find notes."), search_of("Find notes.\u200b")
+    async with opened(gate_path, [held]) as gate:
+        with pytest.raises(VersionExists) as told:
+            await gate.catalogue.register([gate._bound(hidden)], by=OPERATOR)
+        [change] = [each for each in told.value.changes if each.field == "/description"]
+        assert (change.before, change.now) == ('"Find notes."', '"Find notes.⟨U+200B⟩"')
+        assert await gate.catalogue.changes(gate._bound(hidden)) == told.value.changes
+        assert await gate.catalogue.changes(gate._bound(held)) == ()
+        assert await gate.catalogue.changes(gate._bound(search_of("other", version="2"))) == ()
 
 
 @pytest.mark.requirement("REG-1")

@@ -45,7 +45,7 @@ async def call(
 
     said = sys.stdin.buffer.read(ARGUMENT_BYTES_MAX) if arguments == "-" else arguments
     async with opened() as session:
-        refuse_changed(name, session)
+        await refuse_changed(name, session)
         proposal = ToolCall(f"cli-{secrets.token_hex(6)}", name, said)
         caller = session.caller(run=run, task=task, key=key)
         caller = replace(caller, origin=replace(caller.origin, agent=agent))

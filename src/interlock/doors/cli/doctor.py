@@ -179,10 +179,10 @@ async def _tools(project: Project) -> Check:
 
 async def _unlike(project: Project, specs: list[ToolSpec]) -> list[str]:
     """What is to be said of tools that the store has otherwise; whether it opens is another check."""
-    from interlock.doors.cli.session import changed, changed_in
+    from interlock.doors.cli.session import changed_in
 
     try:
-        return [changed(spec) for spec in await changed_in(project, specs)]
+        return [str(each) for each in (await changed_in(project, specs)).values()]
     except Exception:  # noqa: BLE001 - a store that is no store may raise whatever its driver raises
         return []
 

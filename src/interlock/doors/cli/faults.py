@@ -5,17 +5,25 @@ from __future__ import annotations
 import os
 import re
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interlock.core.errors import InterlockError, SettingsInvalid
+from interlock.core.errors import InterlockError, SettingsInvalid, VersionExists
 from interlock.doors.cli.answer import PROBLEM, REFUSED, USAGE, Answer, note
 from interlock.doors.cli.shown import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from interlock.core.canonical import Json
     from interlock.core.decision import Deny
+    from interlock.core.spec_changes import SpecChange
 
 DEBUG = "INTERLOCK_DEBUG"
+
+SHOWN_MAX = 20
+"""How many fields of a changed tool are shown to people; programs are told all."""
 
 
 class ProjectMissing(SettingsInvalid):
@@ -38,7 +46,10 @@ class IdAmbiguous(InterlockError):
     """Several things have ids that begin with what was given."""
 
 
-VERSIONED = 'Give the tool a new version, such as @tool(version="2", ...): what is published never changes.'
+VERSIONED = (
+    'Give the tool a new version, such as @tool(version="2", ...), or put back what differs: what is published never'
+    " changes."
+)
 
 _NEXT = {
     "KeyInvalid": "Put the key file back from a copy: the store opens with no other.",
@@ -101,12 +112,34 @@ def answer_for(fault: BaseException) -> Answer:
     if isinstance(fault, InterlockError):
         code = _spelled(type(fault).__name__)
         steps = [_NEXT[kind.__name__] for kind in type(fault).__mro__ if kind.__name__ in _NEXT]
-        return problem(code, str(fault), next_step=steps[0] if steps else _UNEXPECTED_NEXT)
+        step = steps[0] if steps else _UNEXPECTED_NEXT
+        answer = problem(code, str(fault), next_step=step)
+        return _detailed(answer, fault) if isinstance(fault, VersionExists) and fault.changes else answer
     if type(fault).__module__.partition(".")[0] == "apsw":
         return problem("STORE_ERROR", str(fault), next_step=_NEXT["StoreError"])
     if isinstance(fault, OSError):
         return problem("FILE_UNUSABLE", of_system(fault), next_step="Look whether the path is right and may be used.")
     return problem("UNEXPECTED", f"{type(fault).__name__}: {_redacted(str(fault))}", next_step=_UNEXPECTED_NEXT)
+
+
+def _detailed(answer: Answer, fault: VersionExists) -> Answer:
+    """The same with what is another than it was published: before the next step, and for programs as details."""
+    error, (says, step) = answer.document["error"], answer.text.rsplit("\n", 1)
+    details: dict[str, Json] = {"changes": changes_document(fault.changes)}
+    document: dict[str, Json] = {"error": {**error, "details": details} if isinstance(error, dict) else error}
+    text = "\n".join([says, *(f"    {line}" for line in lines_of(fault)), step])
+    return replace(answer, document=document, text=text)
+
+
+def lines_of(fault: VersionExists) -> list[str]:
+    """The fields that differ, one a line, made visible already."""
+    more = len(fault.changes) - SHOWN_MAX
+    return [*(each.line for each in fault.changes[:SHOWN_MAX]), *([f"and {more} more"] if more > 0 else [])]
+
+
+def changes_document(changes: Iterable[SpecChange]) -> list[Json]:
+    """Fields that differ, for programs."""
+    return [{"field": each.field, "before": each.before, "now": each.now} for each in changes]
 
 
 def of_system(fault: OSError) -> str:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interlock.core.spec_changes import difference
 from interlock.doors.cli.shown import visible
 
 if TYPE_CHECKING:
     from interlock.core.canonical import Json
     from interlock.importers.mcp_sync import McpChanges, McpDrifted
-    from interlock.importers.openapi_changes import Field
-
-AROUND = 30
-DIFFERENCE_MAX = 600
 
 
 def lines_of(seen: McpChanges) -> list[str]:
     """All that is not as it was reviewed, for people: nothing that nobody sees is left out or hidden."""
-    lines = [f"server   {visible(each.name)}: {difference(each)}" for each in seen.server]
+    lines = [f"server   {visible(each.name)}: {difference(each.before, each.now)}" for each in seen.server]
     for each in seen.drifted.values():
         lines += _drift_lines(each)
     renamed = {each.now: each for each in seen.renamed}
@@ -25,34 +22,17 @@ def lines_of(seen: McpChanges) -> list[str]:
         was = f" (likely {visible(renamed[key].before)}, renamed)" if key in renamed else ""
         lines.append(f"new      {visible(key)}{was}")
     for key, fields in seen.not_tools.items():
-        lines += [f"not tool {visible(key)}: {difference(each)}" for each in fields]
+        lines += [f"not tool {visible(key)}: {difference(each.before, each.now)}" for each in fields]
     return lines
 
 
 def _drift_lines(drifted: McpDrifted) -> list[str]:
     passed = ", passes" if drifted.does_pass else ""
     lines = [f"{drifted.grade.name.lower():8} {visible(drifted.key)}{passed}"]
-    lines += [f"    {visible(each.name)}: {difference(each)}" for each in drifted.fields]
+    lines += [f"    {visible(each.name)}: {difference(each.before, each.now)}" for each in drifted.fields]
     return lines + [
         f"    {visible(each.part)}{visible(each.path)}: {visible(each.reason)}" for each in drifted.findings
     ]
-
-
-def difference(changed: Field) -> str:
-    """Where two texts differ, with a little of what is around it: a change at the end of a long one is seen as well.
-
-    Both have been made visible when they were read.
-    """
-    before, now = changed.before.replace("\n", " "), changed.now.replace("\n", " ")
-    unlike = (at for at, (one, other) in enumerate(zip(before, now, strict=False)) if one != other)
-    start = next(unlike, min(len(before), len(now)))
-    start = start - AROUND if start > AROUND * 2 else 0
-    return f"{_part(before, start)} -> {_part(now, start)}"
-
-
-def _part(text: str, start: int) -> str:
-    shown = text[start : start + DIFFERENCE_MAX]
-    return f"{'…' if start else ''}{shown}{'…' if start + DIFFERENCE_MAX < len(text) else ''}" or "nothing"
 
 
 def document_of(seen: McpChanges) -> dict[str, Json]:

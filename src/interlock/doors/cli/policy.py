@@ -73,7 +73,7 @@ async def explain(
     from interlock.doors.cli.session import opened, refuse_changed, tried
 
     async with tried() if unsaved else opened() as session:
-        refuse_changed(name, session)
+        await refuse_changed(name, session)
         caller = session.caller(run=run, task=task)
         found = await session.gate.policies.explain(ToolCall("explain", name, arguments), caller)
     if isinstance(found, Deny):

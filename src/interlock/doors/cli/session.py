@@ -16,11 +16,13 @@ from interlock.core.decision import Deny
 from interlock.core.errors import InterlockError, VersionExists
 from interlock.core.functions import Declaration
 from interlock.core.refusals import Code
+from interlock.core.spec_changes import told
 from interlock.core.tool import ToolSpec
 from interlock.doors.cli.answer import note
 from interlock.doors.cli.code import load_models, load_tools
-from interlock.doors.cli.faults import IdAmbiguous
+from interlock.doors.cli.faults import IdAmbiguous, lines_of
 from interlock.doors.cli.project import MEMORY, Project, read_project
+from interlock.doors.cli.shown import visible
 from interlock.doors.cli.verb import line
 from interlock.loop.model import Model
 from interlock.runtime.acts import OPERATORS
@@ -136,7 +138,8 @@ async def _entered(
     host = Host(key_folder=project.root if project.is_database else None, models=models(project))
     async with Gate.open(project.store, tools=load(project), settings=settings, host=host) as gate:
         for spec in gate.changed:
-            note(f"{changed(spec)} It cannot be called as it is.")
+            unlike = await changed(spec, gate)
+            note("\n    ".join([f"{visible(str(unlike))} It cannot be called as it is.", *lines_of(unlike)]))
         names = frozenset(each.name for each in host.models)
         yield Session(project, gate, replace(by, actor=os_user()), os_user(), names)
 
@@ -156,17 +159,20 @@ def has_policies(project: Project) -> bool:
     return any(project.policies.glob("*.cedar"))
 
 
-def changed(spec: ToolSpec) -> str:
-    """What is to be said of a tool that is another than its published version."""
-    return f"{spec.name} has changed since its version {spec.version} was published: give it a new version."
+async def changed(spec: ToolSpec, gate: Gate) -> VersionExists:
+    """What is to be said of a tool that is another than its published version, and in which fields it is."""
+    changes = await gate.catalogue.changes(spec)
+    says = f"{spec.name} has changed since its version {spec.version} was published ({told(changes)})"
+    return VersionExists(f"{says}: give it a new version.", changes)
 
 
-async def changed_in(project: Project, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
-    """Those of the specs that the project's store, if there is one, has otherwise under the same version."""
+async def changed_in(project: Project, specs: Iterable[ToolSpec]) -> dict[str, VersionExists]:
+    """Those of the specs that the project's store, if there is one, has otherwise under the same version, by name."""
     if not project.is_stored:
-        return ()
+        return {}
     async with reading() as session:
-        return await session.gate.catalogue.changed(specs)
+        found = await session.gate.catalogue.changed(specs)
+        return {spec.name: await changed(spec, session.gate) for spec in found}
 
 
 async def successions_in(project: Project, specs: Iterable[ToolSpec]) -> tuple[Comparison, ...]:
@@ -177,11 +183,11 @@ async def successions_in(project: Project, specs: Iterable[ToolSpec]) -> tuple[C
         return await session.gate.catalogue.successions(specs)
 
 
-def refuse_changed(name: str, session: Session) -> None:
+async def refuse_changed(name: str, session: Session) -> None:
     """Raise `VersionExists` where somebody means a tool that cannot be called because it has changed."""
     for spec in session.gate.changed:
         if spec.name == name:
-            raise VersionExists(changed(spec))
+            raise await changed(spec, session.gate)
 
 
 def whole_id(given: str, known: Iterable[str]) -> str:

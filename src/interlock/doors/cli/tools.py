@@ -89,7 +89,7 @@ async def show(name: Name) -> Answer:
     from interlock.doors.cli.session import opened, refuse_changed
 
     async with opened() as session:
-        refuse_changed(name, session)
+        await refuse_changed(name, session)
         versions = await session.gate.catalogue.list_versions(name, tenant=session.by.tenant)
         tool, lacking = await meant(session, name, versions)
         stands = await standing(session, tool, versions)

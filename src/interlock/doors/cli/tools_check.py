@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from interlock.core.canonical import Json
     from interlock.core.compatibility import Comparison, Finding
+    from interlock.core.errors import VersionExists
     from interlock.core.spec_advice import Advice
     from interlock.core.tool import ToolSpec
 
@@ -29,7 +30,7 @@ class Checked:
 
     specs: tuple[ToolSpec, ...]
     advice: Mapping[str, tuple[Advice, ...]]
-    unlike: tuple[str, ...]
+    unlike: Mapping[str, VersionExists]
     following: tuple[Comparison, ...]
     misfits: tuple[tuple[str, Finding], ...]
 
@@ -67,7 +68,7 @@ async def _checked() -> Checked:
     from interlock.declare.agreement import disagreements
     from interlock.doors.cli.code import load_tools
     from interlock.doors.cli.project import read_project
-    from interlock.doors.cli.session import changed, changed_in, successions_in
+    from interlock.doors.cli.session import changed_in, successions_in
     from interlock.doors.cli.verb import line
 
     project = read_project(line().project)
@@ -80,18 +81,20 @@ async def _checked() -> Checked:
     return Checked(
         specs,
         {spec.name: check_spec(spec) for spec in specs},
-        tuple(changed(spec) for spec in await changed_in(project, specs)),
+        await changed_in(project, specs),
         await successions_in(project, specs),
         tuple((tool.spec().name, each) for tool in tools for each in disagreements(tool)),
     )
 
 
 def _lines(found: Checked) -> list[str]:
-    from interlock.doors.cli.faults import VERSIONED
+    from interlock.doors.cli.faults import VERSIONED, lines_of
     from interlock.doors.cli.tools_diff import MAJOR, line_of
 
     lines = [visible(f"{name}: {each.message} ({each.rule})") for name, said in found.advice.items() for each in said]
-    lines += [*map(visible, found.unlike), *(_misfit(name, each) for name, each in found.misfits)]
+    for each in found.unlike.values():
+        lines += [visible(str(each)), *(f"    {line}" for line in lines_of(each))]
+    lines += [_misfit(name, each) for name, each in found.misfits]
     lines += [line_of(each) for each in found.following]
     able = len(found.specs) - len(found.unlike) - found.broken - len(found.unfit)
     lines.append(f"{counted(able, 'tool')} can be registered; {counted(found.pieces, 'piece')} of advice.")
@@ -102,12 +105,14 @@ def _lines(found: Checked) -> list[str]:
 
 def _document(found: Checked) -> dict[str, Json]:
     from interlock.core.tool import spec_to_json
+    from interlock.doors.cli.faults import changes_document
     from interlock.doors.cli.tools_diff import document_of, finding_document
 
     return {
         "tools": [spec.name for spec in found.specs],
         "advice": {name: spec_to_json(said) for name, said in found.advice.items()},
-        "changed": [*found.unlike],
+        "changed": [str(each) for each in found.unlike.values()],
+        "differs": {name: changes_document(each.changes) for name, each in found.unlike.items()},
         "versions": [document_of(each) for each in found.following],
         "misfits": [{"tool": name, **finding_document(each)} for name, each in found.misfits],
     }

@@ -81,9 +81,15 @@ def test_a_changed_tool_is_named_and_cannot_be_called_until_it_has_a_new_version
         ("tools", "show", "read_note"),
         ("policy", "explain", "read_note"),
     ):
-        assert cli(*verb, "--json").document["error"]["code"] == "VERSION_EXISTS"
+        error = cli(*verb, "--json").document["error"]
+        assert error["code"] == "VERSION_EXISTS"
+        assert "/description" in [each["field"] for each in error["details"]["changes"]]
+        assert "put back what differs" in error["next"]
+    assert "/description: " in cli("call", "read_note").err
     check = cli("tools", "check", "--json")
     assert (check.code, len(check.document["changed"])) == (1, 1)
+    assert check.document["differs"]["read_note"] == error["details"]["changes"]
+    assert "    /description: " in cli("tools", "check").out
     edited.write_text(edited.read_text().replace('effect="read",', 'effect="read", version="2",', 1))
     assert cli("tools", "check").code == 0
     assert cli(*READ).code == 0
