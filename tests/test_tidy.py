@@ -46,7 +46,7 @@ ROOMS = layering.Rooms(
             "providers": {"core", "settings", "loop", "models"},
             "importers": {"core", "ports", "runtime", "declare"},
             "store": {"core", "ports", "settings"},
-            "runners": {"core", "ports", "settings"},
+            "runners": {"core", "ports", "settings", "runtime.faults"},
             "finders": {"core", "ports"},
             "telemetry": {"core", "ports", "settings"},
             "engines": {"core", "ports", "settings", "loop", "runtime.faults"},
@@ -143,6 +143,7 @@ RULES: Mapping[str, Rule] = {
             bans.vague_name,
             bans.broad_except,
             bans.swallowed,
+            bans.logged_trace,
             bans.sleep_in_test,
             bans.mock_in_test,
         )

@@ -188,6 +188,19 @@ async def test_a_program_that_writes_to_the_channel_itself_gets_nothing_by_it(tm
     assert not out.exists()
 
 
+async def test_no_secret_in_why_files_cannot_be_kept_reaches_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "AKIAIOSFODNN7EXAMPLE").write_text("a file where the folder was to be")
+    source = 'open("/out/a.txt", "w").write("x"); print("1")'
+    folder = tmp_path / "AKIAIOSFODNN7EXAMPLE" / "out"
+    seen = await attempt(Written(tmp_path / "program", source, files_out=str(folder)))
+    assert seen.error is not None
+    assert "its files could not be kept" in seen.error.message
+    assert "NotADirectoryError" in caplog.text
+    assert "AKIAIOSFODNN7EXAMPLE" not in caplog.text
+
+
 async def test_an_effect_that_was_stopped_has_not_happened_and_may_be_called_again(tmp_path: Path) -> None:
     out = tmp_path / "out"
     source = """

@@ -104,6 +104,16 @@ def swallowed(source: Source, bans: Bans) -> Iterator[Fault]:
             yield Fault("swallowed", source.path, node.lineno, message)
 
 
+def logged_trace(source: Source, bans: Bans) -> Iterator[Fault]:
+    """A stack trace holds the words of others' code, and whatever secrets stand in them."""
+    for node in source.nodes(ast.Call) if source.in_package else ():
+        where = node.func.value if isinstance(node.func, ast.Attribute) and node.func.attr == "exception" else None
+        is_log = where is not None and _last_name(where).lower().strip("_") in ("log", "logger", "logging")
+        if is_log or any(each.arg == "exc_info" for each in node.keywords):
+            message = "a stack trace goes to the log redacted: `interlock.runtime.faults.report`"
+            yield Fault("logged-trace", source.path, node.lineno, message)
+
+
 def sleep_in_test(source: Source, bans: Bans) -> Iterator[Fault]:
     """A test that sleeps is slow on a fast machine and wrong on a slow one."""
     for node in source.nodes(ast.Call) if source.in_tests else ():

@@ -61,6 +61,8 @@ BAD_AND_GOOD = [
     ("broad_except", RUNTIME, "try: f()\nexcept: g()", "try: f()\nexcept (KeyError, ValueError): g()"),
     ("broad_except", RUNTIME, "try: f()\nexcept (KeyError, BaseException): g()", "f()"),
     ("swallowed", RUNTIME, "try: f()\nexcept ValueError: pass", "try: f()\nexcept ValueError: g()"),
+    ("logged_trace", RUNTIME, "LOG.exception('x')", "task.exception()"),
+    ("logged_trace", RUNTIME, "_log.error('x', exc_info=True)", "_log.error('x')"),
     ("sleep_in_test", TEST, "async def test_x():\n await asyncio.sleep(1)", "async def test_x():\n await event.wait()"),
     ("mock_in_test", TEST, "from unittest.mock import Mock", "from interlock.testing import Clock"),
     ("mock_in_test", TEST, "from unittest import mock", "import unittest"),

@@ -13,6 +13,7 @@ from typing import Protocol
 from interlock.core.redaction import Redactor
 from interlock.core.text import clean
 from interlock.ports import Invocation, Onlooker, Progressed
+from interlock.runtime.faults import report
 
 PAUSE_S = 0.1
 """How long after one word of a call the next is told; those between are left out."""
@@ -73,6 +74,7 @@ class _Call:
         )
         try:
             self._onlooker.progressed(made)
-        except Exception:  # a host's fault is no fault of the call
-            LOG.exception("%s, operation %s: its progress could not be told", made.tool, made.operation_id)
+        except Exception as fault:  # noqa: BLE001 - a host's fault is no fault of the call
+            what = f"{made.tool}, operation {made.operation_id}: its progress could not be told"
+            report(LOG, what, fault=fault, redactor=self._redactor)
             self._onlooker = None

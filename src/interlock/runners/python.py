@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import traceback
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
@@ -37,6 +36,7 @@ from interlock.runners.python_outcome import (
 from interlock.runners.python_stream import streamed
 from interlock.runners.spool import Spools
 from interlock.runners.threads import PoolFull, StillRunning, Threads
+from interlock.runtime.faults import report
 
 make_attempt = maker(Attempt)
 
@@ -238,8 +238,8 @@ class PythonRunner:
             LOG.info("%s, operation %s: it reported %s", spec.name, invocation.operation_id, failed.tool_code)
             return failed
         redactor = self._redactor.with_secrets(invocation.secrets.values())
-        trace = redactor.text("".join(traceback.format_exception(fault)))
-        LOG.error("%s, operation %s: %s", spec.name, invocation.operation_id, trace)
+        what = f"{spec.name}, operation {invocation.operation_id}:"
+        report(LOG, what, fault=fault, redactor=redactor, level=logging.ERROR)
         return failed
 
 

@@ -35,6 +35,7 @@ from interlock.runners.sandbox_keeper import Keeper
 from interlock.runners.sandbox_outcome import not_started, printed_of, stopped
 from interlock.runners.sandbox_probe import NoSandbox, find_machine, probe
 from interlock.runners.sandbox_process import Ended, Launch, sealed, start_sandbox
+from interlock.runtime.faults import report
 
 LOG = logging.getLogger("interlock.tools")
 
@@ -128,15 +129,23 @@ class SandboxRunner:
     async def _run(self, launch: Launch, program: Program, invocation: Invocation) -> Outcome:
         try:
             sandbox = start_sandbox(launch, keeper=self._keeper)
-        except OSError:
-            LOG.exception("%s could not be started", invocation.operation.spec.name)
+        except OSError as fault:
+            self._report(f"{invocation.operation.spec.name} could not be started", fault, invocation)
             return not_started("The sandbox could not be started.")
         try:
             ended = await sandbox.ended(memory_bytes=program.limits.memory_bytes)
         finally:
             await sandbox.close()
         self._log(ended, program, invocation)
-        return _outcome(ended, program, invocation)
+        try:
+            return _outcome(ended, program, invocation)
+        except OSError as fault:
+            self._report(f"{invocation.operation.spec.name}: its files cannot be kept", fault, invocation)
+            return stopped(invocation.operation.spec, "ran, but its files could not be kept")
+
+    def _report(self, what: str, fault: OSError, invocation: Invocation) -> None:
+        redactor = self._redactor.with_secrets(invocation.secrets.values())
+        report(LOG, what, fault=fault, redactor=redactor, level=logging.ERROR)
 
     def _log(self, ended: Ended, program: Program, invocation: Invocation) -> None:
         if not ended.stderr and not ended.code:
@@ -178,7 +187,7 @@ def _secrets(program: Program, secrets: Mapping[str, str]) -> dict[str, str]:
 
 
 def _outcome(ended: Ended, program: Program, invocation: Invocation) -> Outcome:
-    """What it came to. Its files are put in their place last: until then nothing has happened."""
+    """What it came to. Its files are put in their place last: until then nothing has happened. Raises `OSError`."""
     spec = invocation.operation.spec
     printed = printed_of(spec, program, ended)
     if isinstance(printed, Failed) or not program.files_out:
@@ -191,9 +200,6 @@ def _outcome(ended: Ended, program: Program, invocation: Invocation) -> Outcome:
         keep_left(left, folder=for_tenant(program, program.files_out, tenant=tenant), name=name)
     except FileRefused as refused:
         return stopped(spec, f"gave nothing: {refused}", code=Code.OUTPUT_INVALID)
-    except OSError:
-        LOG.exception("%s: its files cannot be kept", spec.name)
-        return stopped(spec, "ran, but its files could not be kept")
     return Succeeded(b'{"files":%b,"result":%b}' % (_listed(left, name), printed.data))
 
 

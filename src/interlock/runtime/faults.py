@@ -8,7 +8,9 @@ import traceback
 from interlock.core.redaction import Redactor
 
 
-def report(log: logging.Logger, what: str, *, fault: BaseException, redactor: Redactor) -> None:
+def report(
+    log: logging.Logger, what: str, *, fault: BaseException, redactor: Redactor, level: int = logging.WARNING
+) -> None:
     """The sentence and the stack trace, with every known secret removed."""
     trace = "".join(traceback.format_exception(fault))
-    log.warning("%s\n%s", redactor.text(what), redactor.text(trace))
+    log.log(level, "%s\n%s", redactor.text(what), redactor.text(trace))

@@ -71,9 +71,25 @@ async def test_a_fault_of_who_looks_on_ends_its_words_and_nothing_else(caplog: p
     seen = Seen(fails=True)
     told = Telling(seen, Redactor()).of(invocation_of(look, {"query": "x"}))
     assert told is not None
-    with caplog.at_level(logging.ERROR):
+    with caplog.at_level(logging.WARNING):
         for done in range(3):
             await passing(PAUSE_S)
             await told(done, None, None)
     assert len(seen.told) == 1
     assert "could not be told" in caplog.text
+
+
+@pytest.mark.requirement("EXEC-8")
+async def test_no_secret_in_a_fault_of_who_looks_on_reaches_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    known, unknown = "s3cret-value", f"sk-ant-api03-{'a' * 40}"
+
+    class Talks:
+        def progressed(self, made: Progressed) -> None:
+            raise ValueError(f"no connection with token {known} and {unknown}")
+
+    told = Telling(Talks(), Redactor()).of(invocation_of(look, {"query": "x"}, secrets={"token": known}))
+    assert told is not None
+    await told(1, None, None)
+    assert "ValueError: no connection with token [redacted] and [redacted]" in caplog.text
+    assert known not in caplog.text
+    assert unknown not in caplog.text

@@ -67,6 +67,22 @@ async def test_a_bubblewrap_that_makes_no_sandbox_runs_nothing(tmp_path: Path) -
     assert ran.read_text() == "x\nx\n"  # only ever the attempt to make one, anew each time
 
 
+async def test_no_secret_in_why_a_sandbox_cannot_be_started_reaches_the_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tool = declared(tmp_path)
+    runner = bound(tool)
+    runner._machine = Machine(("x" * 200_000,), "prlimit")
+    # What the system says of it is all that can be planted in it.
+    outcome = (await runner.run(invocation(tool, secrets={"token": "Argument list too long"}))).outcome
+    assert isinstance(outcome, Failed)
+    assert outcome.message == "The sandbox could not be started."
+    assert "run could not be started" in caplog.text
+    assert "OSError: [Errno 7] [redacted]" in caplog.text
+    assert "Argument list" not in caplog.text
+    await runner.close()
+
+
 async def test_a_program_that_is_not_bound_is_not_run(tmp_path: Path) -> None:
     runner = SandboxRunner(redactor=PLAIN, find=lambda: MISSING)
     outcome = (await runner.run(invocation(declared(tmp_path)))).outcome
