@@ -8,6 +8,7 @@ was kept under an older one never fits again. So no process has to tell another.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Protocol
 
 from interlock.core.budget import ONE_CALL, Counted, Reservation, ScopeKey, ScopeKind, Usage
 from interlock.core.canonical import canonical
@@ -15,7 +16,7 @@ from interlock.core.decision import Facts
 from interlock.core.frozen import frozen
 from interlock.core.operation import Operation
 from interlock.core.policy import Verdict
-from interlock.core.tool import ToolSpec, spec_to_json
+from interlock.core.tool import CacheRule, ResourceRule, ToolSpec, spec_to_json
 
 ANY = "*"
 """The scope of reads that do not say what they read: every effect counts in it."""
@@ -38,16 +39,20 @@ class CacheKey:
     version: str | None = None
 
 
-def types_read_by(spec: ToolSpec) -> tuple[str, ...]:
+class Caching(Protocol):
+    """A spec, as far as it says what is cached."""
+
+    @property
+    def cache(self) -> CacheRule | None: ...
+    @property
+    def resource(self) -> ResourceRule | None: ...
+
+
+def types_read_by(spec: Caching) -> tuple[str, ...]:
     """The types of resource that a cached read reads."""
     if spec.cache is None:
         return ()
     return spec.cache.reads or (() if spec.resource is None else (spec.resource.type,)) or (ANY,)
-
-
-def types_read_by_any(specs: Iterable[ToolSpec]) -> frozenset[str]:
-    """The types that some cached read reads."""
-    return frozenset(kind for spec in specs for kind in types_read_by(spec))
 
 
 def counted_effects(operation: Operation, types: frozenset[str]) -> tuple[Reservation, ...]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from heapq import nlargest
+from operator import attrgetter
+from typing import TYPE_CHECKING, Final
+
+from immutables import Map
 
 from interlock.core.agents import Routes
-from interlock.core.evidence import STATUS_ONLY, Evidence
+from interlock.core.evidence import Evidence
 from interlock.core.lifecycle import OPEN, Lifecycle
+from interlock.core.listed import Contract
 from interlock.core.order import Order
-from interlock.core.retirement import Retirement
+from interlock.core.retirement import Retirement, notice
 from interlock.core.schema import CompiledSchema
 from interlock.core.stops import Stop, stopping
 from interlock.core.tool import SHARED, Parameter, ToolSpec
+from interlock.core.tool_parts import Parts, parts_of
 
 NAME_CHARS_MAX = 128
 """As much of a name that is no tool as is looked at or repeated."""
@@ -28,7 +34,7 @@ COMPARED_MAX = 128
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tool:
-    """A spec with everything derived from it that a call needs.
+    """A spec with everything derived from it that a call needs; that is worked out when it is first asked for.
 
     `sensitive` are JSON pointers into arguments that are never shown; `model_schema` is what a model sees: the input
     schema without injected parameters. `users` are parameters that only a user's explicit request may set. `evidence`
@@ -38,16 +44,37 @@ class Tool:
 
     spec: ToolSpec
     digest: str
-    input: CompiledSchema
-    output: CompiledSchema | None
-    sensitive: frozenset[str]
-    injected: tuple[Parameter, ...]
-    model_schema: bytes
     state: Lifecycle = Lifecycle.AVAILABLE
-    users: frozenset[str] = frozenset()
-    evidence: Evidence = STATUS_ONLY.plain
     retirement: Retirement | None = None
-    notice: str = ""
+    input: CompiledSchema = field(init=False, repr=False)
+    output: CompiledSchema | None = field(init=False, repr=False)
+    sensitive: frozenset[str] = field(init=False, repr=False)
+    injected: tuple[Parameter, ...] = field(init=False, repr=False)
+    model_schema: bytes = field(init=False, repr=False)
+    users: frozenset[str] = field(init=False, repr=False)
+    evidence: Evidence = field(init=False, repr=False)
+    notice: str = field(init=False, repr=False)
+
+    def work_out(self) -> None:
+        """Fill in all that is derived. Raises `SchemaInvalid` or `SpecInvalid` where the spec describes no tool."""
+        parts, put = parts_of(self.spec), object.__setattr__
+        for name in _DERIVED:
+            put(self, name, getattr(parts, name))
+        put(self, "evidence", self.spec.evidence.plain)
+        said = self.retirement
+        put(self, "notice", "" if said is None or self.state not in OPEN else notice(self.spec, said))
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """What is derived and was not asked for before: a slot that is filled never comes here."""
+            if name not in Tool.__slots__:
+                raise AttributeError(name)
+            self.work_out()
+            return object.__getattribute__(self, name)
+
+
+_DERIVED: Final = tuple(Parts.__dataclass_fields__)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,20 +82,21 @@ class Catalogue:
     """The default version of each tool. `epoch` rises with every change of a tool or policy in this process's view.
 
     `versions` are all that are published and whose code is here, by digest: what pins of runs lead to. `retired` are
-    names of which nothing but retired versions is left, and whose code is not here either: late calls are told so.
+    names of which nothing but retired versions is left, and whose code is not here either: late calls are told so, and
+    only then the version is read; None: it cannot be.
     `order` is that of the names of `tools`, `falling` are those of them that fall back on another tool.
     `agents` are those that are published, by tenant and name; `by_version`, where there are any, what they lead to.
     `shadowed` are names of tools of which some agent has another version tried.
     `stops` stand beside the states of versions; `stopped` are tools as they stand for a tenant under them, once found.
     """
 
-    tools: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
+    tools: Mapping[tuple[str, str], Tool] = Map()
     epoch: int = 0
-    elsewhere: Mapping[tuple[str, str], ToolSpec] = field(default_factory=dict)
-    versions: Mapping[str, Tool] = field(default_factory=dict)
-    retired: Mapping[tuple[str, str], Tool] = field(default_factory=dict)
+    elsewhere: Mapping[tuple[str, str], Contract] = Map()
+    versions: Mapping[str, Tool] = Map()
+    retired: Mapping[tuple[str, str], Callable[[], Tool | None]] = Map()
     agents: Mapping[tuple[str, str], Routes] = field(default_factory=dict)
-    by_version: Mapping[tuple[str, str, str], Tool] = field(default_factory=dict)
+    by_version: Mapping[tuple[str, str, str], Tool] = Map()
     shadowed: frozenset[str] = frozenset()
     order: Order | None = None
     falling: frozenset[tuple[str, str]] = frozenset()
@@ -76,9 +104,10 @@ class Catalogue:
     stopped: dict[tuple[int, str], Tool] = field(default_factory=dict)
 
     @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """Everything that policies may be about, callable in this process or not."""
-        return (*(tool.spec for tool in self.tools.values()), *self.elsewhere.values())
+    def specs(self) -> tuple[Contract, ...]:
+        """Everything that policies may be about, callable in this process or not; always in the same order."""
+        found = (*(tool.spec for tool in self.tools.values()), *self.elsewhere.values())
+        return tuple(sorted(found, key=attrgetter("identity")))
 
     @property
     def routed(self) -> tuple[ToolSpec, ...]:
@@ -97,13 +126,14 @@ class Catalogue:
         tool = self.tools.get((tenant, name)) or self.tools.get((SHARED, name))
         return self._standing(tool, tenant) if self.stops else tool
 
-    def absent(self, tenant: str, name: str) -> ToolSpec | None:
+    def absent(self, tenant: str, name: str) -> Contract | None:
         """What a name means of which no code is here, though other processes may have it."""
         return self.elsewhere.get((tenant, name)) or self.elsewhere.get((SHARED, name))
 
     def late(self, tenant: str, name: str) -> Tool | None:
         """The retired tool of exactly this name, where none of that name is callable here any more."""
-        return self.retired.get((tenant, name)) or self.retired.get((SHARED, name))
+        found = self.retired.get((tenant, name)) or self.retired.get((SHARED, name))
+        return None if found is None else found()
 
     def pinned(self, tenant: str, name: str, *, digest: str) -> Tool | None:
         """The version of this digest, where it is one of that name and the tenant may have it."""

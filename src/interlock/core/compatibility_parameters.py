@@ -14,7 +14,7 @@ from interlock.core.compatibility_side import Part, Side, default_of, listed, me
 from interlock.core.frozen import frozen
 from interlock.core.schema_references import Node, escaped
 from interlock.core.tool import Parameter, ParameterSource, ToolSpec
-from interlock.core.tool_compile import without
+from interlock.core.tool_parts import without
 
 BREAKING, UNCERTAIN, COMPATIBLE = Verdict.BREAKING, Verdict.UNCERTAIN, Verdict.COMPATIBLE
 

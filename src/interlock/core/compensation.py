@@ -19,7 +19,7 @@ from interlock.core.effect import Effect
 from interlock.core.frozen import frozen
 from interlock.core.schema import compile_schema
 from interlock.core.tool import ParameterSource, ToolSpec
-from interlock.core.tool_compile import without
+from interlock.core.tool_parts import without
 
 ROOTS = ("arguments", "done", "operation", "result")
 

@@ -28,10 +28,13 @@ from collections import Counter
 from collections.abc import Iterable
 from copy import copy
 
+from immutables import Map
+
 from interlock.core.errors import PolicyInvalid
+from interlock.core.listed import Contract, Identity
 from interlock.core.policy_arguments import arguments_type
 from interlock.core.policy_check import Reach, check, warnings_of
-from interlock.core.policy_compile import Policy, compile_source, digest_of, refuse_duplicates
+from interlock.core.policy_compile import Policy, compile_source, refuse_duplicates
 from interlock.core.policy_engine import Evaluate, Question, Reply, cedar
 from interlock.core.policy_index import Change, Index
 from interlock.core.policy_judge import Bench, Judges
@@ -88,13 +91,13 @@ class PolicySet:
     def __init__(
         self,
         sources: Iterable[PolicySource],
-        specs: Iterable[ToolSpec],
+        specs: Iterable[Contract],
         *,
         facts: Iterable[str] = (),
         evaluate: Evaluate = cedar,
     ) -> None:
         self.sources = tuple(sources)
-        self._compiled = {spec.identity: spec for spec in specs}
+        self._compiled: Map[Identity, Contract] = Map({spec.identity: spec for spec in specs})
         self._index = Index(self._compiled.values())
         self._given = frozenset(facts)
         self._declared = Counter(fact for spec in self._compiled.values() for fact in spec.facts)
@@ -116,10 +119,11 @@ class PolicySet:
         changes = tuple(changes)
         replaced = frozenset(old.identity for old, _ in changes if old is not None)
         new = copy(self)
-        new._compiled = self._compiled.copy()
+        compiled = self._compiled.mutate()
         for identity in replaced:
-            new._compiled.pop(identity, None)
-        new._compiled |= {spec.identity: spec for _, spec in changes}
+            compiled.pop(identity, None)
+        compiled.update({spec.identity: spec for _, spec in changes})
+        new._compiled = compiled.finish()
         if any(map(self._reaches_further, changes)):
             return PolicySet(self.sources, new._compiled.values(), facts=self._given, evaluate=self._evaluate)
         new._index = self._index.changed(changes)
@@ -157,16 +161,16 @@ class PolicySet:
             self._slices[key] = found
         return found
 
-    def check(self, spec: ToolSpec) -> None:
+    def check(self, spec: Contract) -> None:
         """Raise `PolicyInvalid` unless the policies of every tenant fit this version: to be asked before publishing."""
         for tenant in self._seeing(spec):
-            self._check_more(spec, tenant, self._of(tenant).matching(spec))
+            self._check_more(spec, tenant, self._of(tenant).matching(spec).policies)
 
     def explain(self, request: PolicyRequest) -> Explanation:
         """The verdict, and what became of each policy that could have had a say."""
         return self.slice(request.spec, request.principal.tenant).explain(request)
 
-    def impact(self, other: PolicySet, specs: Iterable[ToolSpec]) -> tuple[Impact, ...]:
+    def impact(self, other: PolicySet, specs: Iterable[Contract]) -> tuple[Impact, ...]:
         """The tools whose enforced policies change from this set to the other, by tenant with policies of its own."""
         tenants = sorted(self.tenants | other.tenants)
         return tuple(
@@ -184,15 +188,16 @@ class PolicySet:
         all_ = (policy for rules in asked for policy in rules.policies)
         return tuple(sorted({each.id for each in all_ if tool in (each.actions or ())}))
 
-    def digest(self, spec: ToolSpec, tenant: str) -> str:
+    def digest(self, spec: Contract, tenant: str) -> str:
         """The digest that the slice has, at less than the cost of a slice."""
-        return digest_of(self._of(tenant).matching(spec))
+        return self._of(tenant).matching(spec).digest
 
     def _slice(self, spec: ToolSpec, tenant: str) -> PolicySlice:
         rules = self._of(tenant)
         matching = rules.matching(spec)
-        bench = Bench(spec, tenant, rules.open_types, digest_of(matching))
-        return PolicySlice(matching, bench=bench, judges=self._judges, fits=self._fits(spec, tenant, matching))
+        bench = Bench(spec, tenant, rules.open_types, matching.digest)
+        fits = self._fits(spec, tenant, matching.policies)
+        return PolicySlice(matching.policies, bench=bench, judges=self._judges, fits=fits)
 
     def _fits(self, spec: ToolSpec, tenant: str, matching: Iterable[Policy]) -> bool:
         compiled = self._compiled.get(spec.identity)
@@ -227,24 +232,24 @@ class PolicySet:
                 if policy.tenant == tenant:
                     check(policy, reach=reach, facts=self._facts)
 
-    def _check_more(self, spec: ToolSpec, tenant: str, matching: Iterable[Policy]) -> None:
+    def _check_more(self, spec: Contract, tenant: str, matching: Iterable[Policy]) -> None:
         index = self._index if spec.identity in self._compiled else self._index.changed([(None, spec)])
         reach = Reach(index, open_types=self._of(tenant).open_types, tenant=tenant)
         facts = self._facts | frozenset(spec.facts)
         for policy in matching:
             check(policy, reach=reach, facts=facts, only=spec)
 
-    def _check_changed(self, spec: ToolSpec) -> None:
+    def _check_changed(self, spec: Contract) -> None:
         """Check what can decide about a version or asks after its action; one that names tools with all of them."""
         name = action_name(spec.name)
         for tenant in self._seeing(spec):
             rules, reach = self._of(tenant), self._reach(tenant)
             asking = rules.asking(name)
-            for policy in {each.id: each for each in (*rules.matching(spec), *asking)}.values():
+            for policy in {each.id: each for each in (*rules.matching(spec).policies, *asking)}.values():
                 only = spec if policy.by_group and policy not in asking else None
                 check(policy, reach=reach, facts=self._facts, only=only)
 
-    def _seeing(self, spec: ToolSpec) -> list[str]:
+    def _seeing(self, spec: Contract) -> list[str]:
         """The tenants with policies that the tool is for."""
         return [each for each in sorted(self.tenants) if spec.tenant in (SHARED, each) or each == SHARED]
 
@@ -265,11 +270,11 @@ class PolicySet:
             )
         )
 
-    def _is_missed(self, old: ToolSpec, spec: ToolSpec) -> bool:
+    def _is_missed(self, old: Contract, spec: Contract) -> bool:
         """Whether a policy reads an argument that the new version has no more."""
         lost = {each.name for each in arguments_type(old.input_schema).fields}
         lost -= {each.name for each in arguments_type(spec.input_schema).fields}
-        policies = (policy for rules in self._rules.values() for policy in rules.matching(old))
+        policies = (policy for rules in self._rules.values() for policy in rules.matching(old).policies)
         return bool(lost) and any(_reads_one_of(policy, lost) for policy in policies)
 
 

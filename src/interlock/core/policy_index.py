@@ -1,6 +1,8 @@
 """The tools of an installation as policies find them: by the action that a scope names, with their types by tenant.
 
-An index never changes; one with a few other tools shares the rest with it, and costs no look at the others.
+An index never changes; one with a few other tools shares the rest with it, and costs no look at the others. Tools of a
+tenant that are in the same groups of actions and touch the same type of resource stand together: a policy that names
+none and reads no arguments cannot tell them apart, so one stands for all.
 """
 
 from __future__ import annotations
@@ -8,42 +10,67 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from interlock.core.policy_schema import action_groups, action_name, resource_type
-from interlock.core.tool import SHARED, ToolSpec
+from immutables import Map
 
-Identity = tuple[str, str, str, str]
-Change = tuple[ToolSpec | None, ToolSpec]
+from interlock.core.listed import Contract, Identity, Listed
+from interlock.core.policy_schema import GROUPS, action_groups, action_name, resource_type
+from interlock.core.tool import SHARED
+
+Change = tuple[Contract | None, Contract]
 """A version that took the place of another, or that is new."""
+
+Kind = tuple[str, tuple[str, ...], str]
+"""What tools that stand together have in common: tenant, groups of actions, and type of resource."""
+
+_NONE: Map[Identity, Contract] = Map()
 
 
 class Index:
     """Each version once. Of `SHARED` are all tools, of a tenant its own and the shared ones."""
 
-    def __init__(self, specs: Iterable[ToolSpec] = ()) -> None:
-        self._by_action: dict[str, dict[Identity, ToolSpec]] = {}
+    def __init__(self, specs: Iterable[Contract] = ()) -> None:
+        named: dict[str, tuple[Contract, ...]] = {}
+        alike: dict[Kind, dict[Identity, Contract]] = {}
         self._types: dict[str, Counter[str]] = {}
         self._resolved: dict[str, Counter[str]] = {}
         for spec in specs:
             self._count(spec, 1)
-            for name in actions_of(spec):
-                self._by_action.setdefault(name, {})[spec.identity] = spec
+            name = action_name(spec.name)
+            named[name] = (*named.get(name, ()), spec)
+            if is_read(spec):
+                alike.setdefault(kind_of(spec), {})[spec.identity] = spec
+        self._named = Map(named)
+        self._alike = {kind: Map(each) for kind, each in alike.items()}
 
     def changed(self, changes: Iterable[Change]) -> Index:
         """The same with these changes."""
         new, owned = Index(), set[str]()
-        new._by_action = self._by_action.copy()
-        new._types = {tenant: types.copy() for tenant, types in self._types.items()}
-        new._resolved = {tenant: types.copy() for tenant, types in self._resolved.items()}
+        new._named, new._alike = self._named, self._alike.copy()
+        new._types, new._resolved = self._types.copy(), self._resolved.copy()
         for old, spec in changes:
+            for tenant in {spec.tenant} - owned:
+                owned.add(tenant)
+                for types in (new._types, new._resolved):
+                    types[tenant] = types.get(tenant, Counter[str]()).copy()
             if old is not None:
-                new._put(old, owned, is_there=False)
-            new._put(spec, owned, is_there=True)
+                new._put(old, is_there=False)
+            new._put(spec, is_there=True)
         return new
 
-    def tools(self, action: str, tenant: str) -> Iterator[ToolSpec]:
+    def tools(self, action: str, tenant: str) -> Iterator[Contract]:
         """The tools of a tenant whose action is this one, or in this group of actions."""
-        found = self._by_action.get(action, {}).values()
+        if action in GROUPS:
+            return (spec for kind in self.kinds(tenant) if action in kind[1] for spec in self.alike(kind))
+        found = self._named.get(action, ())
         return (spec for spec in found if SHARED in (tenant, spec.tenant) or spec.tenant == tenant)
+
+    def kinds(self, tenant: str) -> list[Kind]:
+        """The kinds of tools that a tenant has."""
+        return [kind for kind in self._alike if SHARED in (tenant, kind[0]) or kind[0] == tenant]
+
+    def alike(self, kind: Kind) -> Iterable[Contract]:
+        """The tools of a kind, those left out that cannot be read."""
+        return self._alike.get(kind, _NONE).values()
 
     def has(self, action: str, tenant: str) -> bool:
         """Whether there is one."""
@@ -51,7 +78,8 @@ class Index:
 
     def actions(self, tenant: str) -> Iterator[str]:
         """The actions of all tools of a tenant, for people."""
-        return (name for name in self._by_action if self.has(name, tenant))
+        groups = {group for kind in self.kinds(tenant) for group in kind[1]}
+        return (name for name in (*groups, *self._named) if self.has(name, tenant))
 
     def types(self, tenant: str) -> frozenset[str]:
         """The types of what the tools of a tenant touch."""
@@ -61,27 +89,38 @@ class Index:
         """Those of them whose attributes a resolver gives."""
         return _seen(self._resolved, tenant)
 
-    def _put(self, spec: ToolSpec, owned: set[str], *, is_there: bool) -> None:
+    def _put(self, spec: Contract, *, is_there: bool) -> None:
         self._count(spec, 1 if is_there else -1)
-        for name in actions_of(spec):
-            if name not in owned:
-                owned.add(name)
-                self._by_action[name] = self._by_action.get(name, {}).copy()
+        name, mine = action_name(spec.name), (spec,) if is_there else ()
+        others = (each for each in self._named.get(name, ()) if each.identity != spec.identity)
+        known = (*others, *mine)
+        if known:
+            self._named = self._named.set(name, known)
+        elif name in self._named:
+            self._named = self._named.delete(name)
+        if is_read(spec):
+            kind = kind_of(spec)
+            known_alike = self._alike.get(kind, _NONE)
             if is_there:
-                self._by_action[name][spec.identity] = spec
-            else:
-                self._by_action[name].pop(spec.identity, None)
+                self._alike[kind] = known_alike.set(spec.identity, spec)
+            elif spec.identity in known_alike:
+                self._alike[kind] = known_alike.delete(spec.identity)
 
-    def _count(self, spec: ToolSpec, by: int) -> None:
+    def _count(self, spec: Contract, by: int) -> None:
         type_ = resource_type(spec)
         self._types.setdefault(spec.tenant, Counter())[type_] += by
         if spec.resource is not None and spec.resource.resolved:
             self._resolved.setdefault(spec.tenant, Counter())[type_] += by
 
 
-def actions_of(spec: ToolSpec) -> tuple[str, ...]:
-    """Every action that reaches a tool."""
-    return (action_name(spec.name), *action_groups(spec))
+def is_read(spec: Contract) -> bool:
+    """Whether it is known what the tool is, so that policies can be held against it."""
+    return not isinstance(spec, Listed) or spec.is_read
+
+
+def kind_of(spec: Contract) -> Kind:
+    """What a tool has in common with those that stand with it."""
+    return spec.tenant, action_groups(spec), resource_type(spec)
 
 
 def _seen(types: Mapping[str, Counter[str]], tenant: str) -> frozenset[str]:

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from interlock.core.policy_compile import Policy
+from interlock.core.frozen import frozen
+from interlock.core.listed import Contract
+from interlock.core.policy_compile import Policy, digest_of
 from interlock.core.policy_reads import below, open_record
 from interlock.core.policy_schema import TOOL_TYPE, OpenTypes, action_groups, action_name, resource_type
-from interlock.core.tool import ToolSpec
+
+
+@frozen
+class Matching:
+    """Policies by their ids in order, and the digest of those that are enforced."""
+
+    policies: tuple[Policy, ...]
+    digest: str
 
 
 class Rules:
@@ -23,23 +32,31 @@ class Rules:
         for policy in self.policies:
             for action in policy.reads.actions:
                 self._by_question.setdefault(action, []).append(policy)
+        self._matching: dict[tuple[str | None, tuple[str, ...], str], Matching] = {}
         self.open_types = open_types(self.policies, resolved=resolved)
 
     def asking(self, action: str) -> tuple[Policy, ...]:
         """The policies that name this action in a condition."""
         return tuple(self._by_question.get(action, ()))
 
-    def matching(self, spec: ToolSpec) -> tuple[Policy, ...]:
-        """The policies whose scope can match a call of this tool, sorted by id."""
-        names: tuple[str | None, ...] = (None, action_name(spec.name), *action_groups(spec))
-        type_ = resource_type(spec)
+    def matching(self, spec: Contract) -> Matching:
+        """The policies whose scope can match a call of this tool; most tools of a kind have the same."""
+        name, groups, type_ = action_name(spec.name), action_groups(spec), resource_type(spec)
+        key = (name if name in self._by_action else None, groups, type_)
+        found = self._matching.get(key)
+        if found is None:
+            found = self._matching[key] = self._matched((None, name, *groups), type_)
+        return found
+
+    def _matched(self, names: tuple[str | None, ...], type_: str) -> Matching:
         found = {
             policy.id: policy
             for name in names
             for policy in self._by_action.get(name, ())
             if policy.resource in (None, type_)
         }
-        return tuple(found[each] for each in sorted(found))
+        policies = tuple(found[each] for each in sorted(found))
+        return Matching(policies, digest_of(policies))
 
 
 def open_types(policies: Iterable[Policy], *, resolved: frozenset[str]) -> OpenTypes:

@@ -15,6 +15,7 @@ from interlock.core.canonical import Json
 from interlock.core.effect import Effect
 from interlock.core.errors import PolicyInvalid
 from interlock.core.frozen import frozen
+from interlock.core.listed import Contract
 from interlock.core.policy_arguments import arguments_type
 from interlock.core.policy_values import (
     BOOLEAN,
@@ -26,7 +27,6 @@ from interlock.core.policy_values import (
     record,
     type_schema,
 )
-from interlock.core.tool import ToolSpec
 
 EFFECT_GROUP = "effect"
 ANY_GROUP = "any"
@@ -76,13 +76,13 @@ def action_name(tool: str) -> str:
     return _PREFIX + tool if tool in GROUPS or tool.startswith(_PREFIX) else tool
 
 
-def action_groups(spec: ToolSpec) -> tuple[str, ...]:
+def action_groups(spec: Contract) -> tuple[str, ...]:
     """The groups of actions that the tool's action is in."""
     effect = (EFFECT_GROUP,) if spec.effect.is_effect else ()
     return (spec.effect.value, *effect, ANY_GROUP)
 
 
-def resource_type(spec: ToolSpec) -> str:
+def resource_type(spec: Contract) -> str:
     """The entity type of what the tool touches; `Tool` where it declares none."""
     if spec.resource is None:
         return TOOL_TYPE
@@ -100,7 +100,7 @@ def resource_attributes(type_: str, *, open_types: OpenTypes) -> Record:
     return Record((*RESOURCE_ID.fields, *(each for each in others if each.name != "id")))
 
 
-def context_type(spec: ToolSpec, *, facts: Record) -> Record:
+def context_type(spec: Contract, *, facts: Record) -> Record:
     """The type of `context` for calls of this tool."""
     return record(
         args=arguments_type(spec.input_schema),
@@ -115,7 +115,7 @@ def context_type(spec: ToolSpec, *, facts: Record) -> Record:
 
 
 def cedar_schema(
-    specs: Iterable[ToolSpec], *, open_types: OpenTypes = NOTHING_OPEN, types: Iterable[str] = ()
+    specs: Iterable[Contract], *, open_types: OpenTypes = NOTHING_OPEN, types: Iterable[str] = ()
 ) -> dict[str, Json]:
     """A Cedar schema (JSON format) for these tools, of which each name occurs once. `types` adds resource types."""
     actions: dict[str, Json] = {group: {} for group in sorted(GROUPS)}
@@ -126,7 +126,7 @@ def cedar_schema(
     return {"": {"entityTypes": _entity_types(types, open_types), "actions": actions}}
 
 
-def _action(spec: ToolSpec, open_types: OpenTypes) -> Json:
+def _action(spec: Contract, open_types: OpenTypes) -> Json:
     groups: list[Json] = [{"id": group} for group in action_groups(spec)]
     applies: dict[str, Json] = {
         "principalTypes": [*PRINCIPAL_TYPES],

@@ -10,6 +10,7 @@ from interlock.core.call import Caller
 from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.frozen import frozen
 from interlock.core.lifecycle import CLOSED
+from interlock.core.listed import whole
 from interlock.core.policy import Visibility
 from interlock.core.refusals import Code
 from interlock.core.routing import Missing, Why, explained
@@ -75,7 +76,8 @@ def explain_to_oneself(name: str, caller: Caller, view: View) -> Explained:
 def _spec(found: Tool | Missing, name: str, caller: Caller, *, catalogue: Catalogue) -> ToolSpec | None:
     """What policy is to be asked about: what the name means to the caller, else to others."""
     tool = found.tool if isinstance(found, Missing) else found
-    return catalogue.absent(caller.principal.tenant, name) if tool is None else tool.spec
+    absent = catalogue.absent(caller.principal.tenant, name) if tool is None else tool.spec
+    return None if absent is None else whole(absent)
 
 
 def _missing_code(missing: Missing) -> Code:

@@ -15,7 +15,7 @@ from interlock.core.schema import compile_schema
 from interlock.core.spec_advice import Advice, advice
 from interlock.core.text import clean
 from interlock.core.tool import ParameterSource, ToolSpec
-from interlock.core.tool_compile import without
+from interlock.core.tool_parts import without
 
 NAME_CHARS_MAX = 128
 TIMEOUT_MS_MAX = 86_400_000

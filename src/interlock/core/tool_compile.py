@@ -1,65 +1,17 @@
-"""From a spec to the compiled tool that a decision reads: schemas, digest, sensitive places and the model's schema."""
+"""From a spec to the tool that a decision reads, with everything that follows from it worked out."""
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Final
-
-from interlock.core.canonical import Json, kept
 from interlock.core.catalogue import Tool
-from interlock.core.errors import SpecInvalid
-from interlock.core.lifecycle import OPEN, Lifecycle
-from interlock.core.redaction import marked_pointers
-from interlock.core.retirement import Retirement, notice
-from interlock.core.schema import CompiledSchema, compile_schema
-from interlock.core.tool import Document, ParameterSource, ToolSpec, spec_digest
-
-COMPILED_MAX: Final = 262_144
-"""How many schemas are kept compiled: more than a catalogue has."""
+from interlock.core.lifecycle import Lifecycle
+from interlock.core.retirement import Retirement
+from interlock.core.tool import ToolSpec, spec_digest
 
 
 def compile_tool(
     spec: ToolSpec, *, state: Lifecycle = Lifecycle.AVAILABLE, retirement: Retirement | None = None
 ) -> Tool:
     """The tool that this spec describes. Raises `SchemaInvalid` or `SpecInvalid` where it describes none."""
-    schema = spec.input_schema.value
-    if not isinstance(schema, dict) or schema.get("type") != "object":
-        raise SpecInvalid(f"{spec.name}: the input schema must be an object schema with type: object")
-    injected = tuple(each for each in spec.parameters if each.source is ParameterSource.CONTEXT)
-    marked = {f"/{each.name}" for each in spec.parameters if each.sensitive}
-    return Tool(
-        spec=spec,
-        digest=spec_digest(spec),
-        input=_compiled(spec.input_schema, spec.name, "input"),
-        output=None if spec.output_schema is None else _compiled(spec.output_schema, spec.name, "output"),
-        sensitive=marked_pointers(schema) | marked,
-        injected=injected,
-        model_schema=kept(without(schema, names=frozenset(each.name for each in injected))),
-        state=state,
-        users=frozenset(each.name for each in spec.parameters if each.source is ParameterSource.USER),
-        evidence=spec.evidence.plain,
-        retirement=retirement,
-        notice="" if retirement is None or state not in OPEN else notice(spec, retirement),
-    )
-
-
-@lru_cache(COMPILED_MAX)
-def _compiled(schema: Document, name: str, part: str) -> CompiledSchema:
-    """A schema is compiled once, however often its tool is published, moved or looked at anew."""
-    value = schema.value
-    if not isinstance(value, dict | bool):
-        raise SpecInvalid(f"{name}: the {part} schema must be a JSON Schema")
-    return compile_schema(value)
-
-
-def without(schema: dict[str, Json], *, names: frozenset[str]) -> dict[str, Json]:
-    """The object schema as if the named top-level properties did not exist."""
-    if not names:
-        return schema
-    properties, required = schema.get("properties"), schema.get("required")
-    shown = dict(schema)
-    if isinstance(properties, dict):
-        shown["properties"] = {name: each for name, each in properties.items() if name not in names}
-    if isinstance(required, list):
-        shown["required"] = [name for name in required if name not in names]
-    return shown
+    tool = Tool(spec, spec_digest(spec), state, retirement)
+    tool.work_out()
+    return tool

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from interlock.core.call import Caller, Principal
-from interlock.core.canonical import decode, kept
+from interlock.core.canonical import kept
 from interlock.core.catalogue import Tool
 from interlock.core.choice import ALWAYS
 from interlock.core.compatibility_versions import predecessor
@@ -23,7 +23,6 @@ from interlock.core.spec_changes import SpecChange, spec_changes, told
 from interlock.core.stand_in import offered
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
 from interlock.core.tool_compile import compile_tool
-from interlock.core.typed import from_json
 from interlock.core.view import ToolPage
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
@@ -32,6 +31,7 @@ from interlock.runtime.health import Health
 from interlock.runtime.packs import published
 from interlock.runtime.records import Records
 from interlock.runtime.references import Referrers
+from interlock.runtime.versions import Versions, spec_of
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Gates, Settings
@@ -84,7 +84,7 @@ class Registry:
     async def _publication(
         self,
         wanted: tuple[ToolSpec, ...],
-        versions: tuple[Registered, ...],
+        versions: Versions,
         *,
         by: Principal,
         under: tuple[PolicySource, ...],
@@ -92,7 +92,7 @@ class Registry:
         """What publishing these comes to, on the versions that there are."""
         wanted = _each_once(wanted)
         known = _of_tools(wanted, versions)
-        new = [spec for spec in wanted if _is_new(spec, known[spec.identity[:3]])]
+        new = [spec for spec in wanted if _is_new(spec, versions.get(spec.identity))]
         _refuse_clashes(wanted, versions)
         _refuse_what_nothing_undoes(new, wanted, versions=versions)
         _refuse_broken_promises(new, known)
@@ -116,8 +116,9 @@ class Registry:
 
     async def changed(self, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
         """Those of them whose version is published with another digest: they take a new version."""
-        digests = await self._digests()
-        return tuple(spec for spec in specs if digests.get(spec.identity, held := spec_digest(spec)) != held)
+        _, versions = await self._views.versions()
+        found = ((spec, versions.get(spec.identity)) for spec in specs)
+        return tuple(spec for spec, held in found if held is not None and held.digest != spec_digest(spec))
 
     async def changes(self, spec: ToolSpec) -> tuple[SpecChange, ...]:
         """In which fields a spec is another than the published version of its number; empty where it is not."""
@@ -127,8 +128,8 @@ class Registry:
 
     async def coming(self, specs: Iterable[ToolSpec]) -> tuple[Registered, ...]:
         """What publishing these would add."""
-        digests = await self._digests()
-        return tuple(_registered(compile_tool(spec)) for spec in specs if spec.identity not in digests)
+        _, versions = await self._views.versions()
+        return tuple(_registered(compile_tool(spec)) for spec in specs if versions.get(spec.identity) is None)
 
     def get(self, name: str, *, tenant: str = SHARED) -> Tool:
         """The default version of a name. Raises `ToolUnknown`."""
@@ -159,7 +160,7 @@ class Registry:
         rows = {spec.identity: known[spec.identity[:3]] for spec in wanted}
         new = [spec for spec in wanted if (held := rows[spec.identity]) and not _versioned(spec.version, held)]
         lasts = [_nearest(spec, rows[spec.identity]) or rows[spec.identity][-1] for spec in new]
-        return tuple(_compared(_read(last), spec) for last, spec in zip(lasts, new, strict=True))
+        return tuple(_compared(spec_of(last), spec) for last, spec in zip(lasts, new, strict=True))
 
     def visible(self, caller: Caller) -> tuple[Tool, ...]:
         """The tools to offer this caller: those that policy may let it call and that work at present.
@@ -208,23 +209,17 @@ class Registry:
             self._reviews = ReviewDesk(self._world, self._records, home=self._home)
         return await self._reviews.review(by=by, since_us=since_us, tenant=tenant, rules=rules)
 
-    async def _digests(self) -> dict[tuple[str, str, str, str], str]:
-        _, versions = await self._views.versions()
-        return {(each.tenant, each.source, each.name, each.version): each.digest for each in versions}
-
 
 _Tool = tuple[str, str, str]
 """A tenant, a source and a name."""
 
 
-def _of_tools(wanted: Iterable[ToolSpec], versions: Iterable[Registered]) -> Mapping[_Tool, list[Registered]]:
-    """The versions of each of these tools, oldest first, by one look at all."""
-    found: dict[_Tool, list[Registered]] = {spec.identity[:3]: [] for spec in wanted}
-    for each in versions:
-        rows = found.get((each.tenant, each.source, each.name))
-        if rows is not None:
-            rows.append(each)
-    return found
+def _of_tools(wanted: Iterable[ToolSpec], versions: Versions) -> Mapping[_Tool, list[Registered]]:
+    """The versions of each of these tools, oldest first."""
+    return {
+        spec.identity[:3]: [each for each in versions.of(spec.tenant, spec.name) if each.source == spec.source]
+        for spec in wanted
+    }
 
 
 def _versioned(version: str, rows: Iterable[Registered]) -> Registered | None:
@@ -235,8 +230,7 @@ def _states(rows: Iterable[Registered]) -> frozenset[Lifecycle]:
     return frozenset(each.state for each in rows)
 
 
-def _is_new(spec: ToolSpec, rows: Iterable[Registered]) -> bool:
-    found = _versioned(spec.version, rows)
+def _is_new(spec: ToolSpec, found: Registered | None) -> bool:
     if found is not None and found.digest != spec_digest(spec):
         changes = _changes(found, spec)
         raise VersionExists(
@@ -269,34 +263,34 @@ _OWN: Final = "interlock.declare."
 """What the code of the gate's own tools is called by: runs know these tools by their names alone."""
 
 
-def _refuse_clashes(wanted: Iterable[ToolSpec], versions: Iterable[Registered]) -> None:
+def _refuse_clashes(wanted: Iterable[ToolSpec], versions: Versions) -> None:
     """One name means one tool for every tenant that can see it."""
-    owners: dict[tuple[str, str], str] = {(each.tenant, each.name): each.source for each in versions}
+    owners: dict[tuple[str, str], str] = {}
+    tenants: dict[str, set[str]] = {}
     for spec in wanted:
+        for tenant in versions.tenants(spec.name):
+            owners.setdefault((tenant, spec.name), versions.of(tenant, spec.name)[-1].source)
         if spec.name.lower() in ALWAYS and not spec.handler.target.startswith(_OWN):
             raise SpecInvalid(f"{spec.name} is what a tool of the gate itself is called; give this one another name")
         taken = owners.get((spec.tenant, spec.name))
         if taken is not None and taken != spec.source:
             raise SpecInvalid(f"{spec.name} is taken by a tool of the source {taken}")
         owners[spec.tenant, spec.name] = spec.source
-    shared = {name for tenant, name in owners if tenant == SHARED}
-    for tenant, name in owners:
-        if tenant != SHARED and name in shared:
-            raise SpecInvalid(f"{name} is a shared tool; {tenant} cannot have another of that name")
+        tenants.setdefault(spec.name, {*versions.tenants(spec.name)}).add(spec.tenant)
+    for name, them in tenants.items():
+        if SHARED in them and len(them) > 1:
+            raise SpecInvalid(f"{name} is a shared tool; {min(them - {SHARED})} cannot have another of that name")
 
 
-def _refuse_what_nothing_undoes(
-    new: Iterable[ToolSpec], wanted: Iterable[ToolSpec], *, versions: Iterable[Registered]
-) -> None:
+def _refuse_what_nothing_undoes(new: Iterable[ToolSpec], wanted: Iterable[ToolSpec], *, versions: Versions) -> None:
     """What a tool names to undo it has to be there, and to take what it would be called with."""
-    known = {(each.tenant, each.name): each.spec for each in versions}
     here = {(each.tenant, each.name): each for each in wanted}
     for spec in (each for each in new if each.compensate):
         places = [(tenant, spec.compensate) for tenant in (spec.tenant, SHARED)]
         other = next((here[place] for place in places if place in here), None)
-        stored = next((known[place] for place in places if place in known), None)
+        stored = next((rows[-1] for place in places if (rows := versions.of(*place))), None)
         if other is None and stored is not None:
-            other = from_json(ToolSpec, decode(stored))
+            other = spec_of(stored)
         wrong = "; ".join(wrong_with(spec, other))
         if wrong:
             raise SpecInvalid(f"{spec.name}: {wrong}")
@@ -311,7 +305,7 @@ def _refuse_broken_promises(new: Iterable[ToolSpec], known: Mapping[_Tool, list[
     for spec in here:
         beside = [_registered_as(each) for each in coming[spec.identity[:3]] if each is not spec]
         last = _nearest(spec, [*known[spec.identity[:3]], *beside])
-        comparison = None if last is None else _compared(_read(last), spec)
+        comparison = None if last is None else _compared(spec_of(last), spec)
         if comparison is not None and comparison.breaks_its_promise:
             raise SpecInvalid(
                 f"{spec.name} {spec.version} breaks what {comparison.old_version} promised, and its number says that it"
@@ -343,11 +337,7 @@ def _version_of(name: str, version: str, versions: Iterable[Registered]) -> Tool
     if version not in known:
         there = f"there are {', '.join(known)}" if known else "there is none of that name"
         raise ToolUnknown(f"{name} has no version {version!r}; {there}")
-    return _read(known[version])
-
-
-def _read(found: Registered) -> ToolSpec:
-    return from_json(ToolSpec, decode(found.spec))
+    return spec_of(known[version])
 
 
 def _registered_as(spec: ToolSpec) -> Registered:

@@ -9,6 +9,7 @@ from typing import Final, Generic, TypeVar
 from interlock.core.errors import DocumentChanged
 from interlock.core.journal import Event
 from interlock.ports import Document, Registered
+from interlock.runtime.versions import Versions
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 
@@ -31,7 +32,7 @@ class Planned(Generic[T]):
     event: Event | None = None
 
 
-async def carry_out(world: World, views: Views, plan: Callable[[tuple[Registered, ...]], Awaitable[Planned[T]]]) -> T:
+async def carry_out(world: World, views: Views, plan: Callable[[Versions], Awaitable[Planned[T]]]) -> T:
     """Decide on the versions as they stand, and write that if they still stand so. Raises `DocumentChanged`."""
     for _ in range(TRIES):
         epoch, versions = await views.versions()

@@ -29,11 +29,11 @@ from interlock.core.operation import Operation
 from interlock.core.refusals import Code
 from interlock.core.stored import arguments_of
 from interlock.core.tool import SHARED, ToolSpec
-from interlock.core.typed import from_json
 from interlock.ports import EffectCall, Effects, Look, OpenCall, PlanChange
 from interlock.runtime.acts import AUDITORS, OPERATORS, signed_by
 from interlock.runtime.gate import Gate
 from interlock.runtime.records import Records
+from interlock.runtime.versions import spec_of
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 
@@ -174,8 +174,9 @@ class CompensationDesk:
     async def _specs(self, effects: Iterable[EffectCall]) -> Mapping[str, ToolSpec]:
         """The specs under which they were called, whichever versions are in use by now."""
         digests = {each.call.operation.spec_digest for each in effects}
-        _, versions = await self._world.catalogue.versions()
-        return {each.digest: from_json(ToolSpec, decode(each.spec)) for each in versions if each.digest in digests}
+        _, versions = await self._views.versions()
+        found = (versions.digested(each) for each in digests)
+        return {each.digest: spec_of(each) for each in found if each is not None}
 
     async def _is_ready(self, plan: CompensationPlan, step: CompensationStep) -> bool:
         """Whether a step may be taken here; one whose approval is granted waits until somebody resumes that."""

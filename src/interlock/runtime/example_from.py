@@ -17,12 +17,11 @@ from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
 from interlock.core.observation import Observation, from_bytes
 from interlock.core.refusals import Code
 from interlock.core.stored import caller_of
-from interlock.core.tool import ToolSpec
 from interlock.core.tool_compile import compile_tool
-from interlock.core.typed import from_json
 from interlock.ports import OpenCall, StoredOperation
 from interlock.runtime.acts import AUDITORS, signed_by
 from interlock.runtime.records import Records
+from interlock.runtime.versions import spec_of
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 
@@ -76,9 +75,9 @@ class CallReader:
     async def _tool_of(self, found: AuditRecord) -> Tool | None:
         """The version that was called, whether its code is here or not."""
         digest = _record_of(found).get("spec")
-        _, versions = await self._world.catalogue.versions()
-        stored = next((each for each in versions if each.digest == digest), None)
-        return None if stored is None else compile_tool(from_json(ToolSpec, decode(stored.spec)))
+        _, versions = await self._views.versions()
+        stored = versions.digested(str(digest))
+        return None if stored is None else compile_tool(spec_of(stored))
 
     async def _known(self, found: AuditRecord, tool: Tool | None) -> OnRecord:
         record = {name: self._records.redactor.json(each) for name, each in _record_of(found).items()}

@@ -6,31 +6,27 @@ one before it, at no look at any of its tools.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+import logging
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TypeVar
 
+from immutables import Map, MapMutation
+
 from interlock.core.agents import AgentTools, Routes
-from interlock.core.cache import types_read_by_any
-from interlock.core.canonical import decode
 from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.default_versions import DefaultVersion
+from interlock.core.errors import SpecInvalid
 from interlock.core.lifecycle import Lifecycle, precedence
+from interlock.core.listed import Contract, Listed
 from interlock.core.order import Order
 from interlock.core.policy_index import Change
-from interlock.core.retirement import read
 from interlock.core.tool import ToolSpec, spec_digest
-from interlock.core.tool_compile import compile_tool
-from interlock.core.typed import from_json
 from interlock.ports import Registered
+from interlock.runtime.versions import Named, Versions, going_of, spec_of
 
-_CACHES = b'"cache":{'
-"""What stands in the spec of every tool that caches; in few others, which cost a look."""
-
-Named = tuple[str, str]
-"""A tenant and a name."""
-
-Identity = tuple[str, str, str, str]
+log = logging.getLogger("interlock.catalogue")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +37,7 @@ class Routing:
     defaults: Mapping[Named, DefaultVersion] = field(default_factory=dict)
 
 
+K = TypeVar("K")
 V = TypeVar("V")
 
 
@@ -57,14 +54,11 @@ class Known:
 
     def __init__(self) -> None:
         self.epoch = -1
+        self.versions = Versions()
         self._specs: dict[str, ToolSpec] = {}
-        self._rows: dict[Identity, Registered] = {}
-        self._by_name: dict[Named, dict[Identity, Registered]] = {}
         self._stale: set[Named] = set()
         self._defaults: Mapping[Named, DefaultVersion] = {}
-        self._caching: dict[str, ToolSpec] = {}
-        self._compiled: dict[tuple[str, Lifecycle, str], Tool] = {}
-        self._foreign: dict[str, ToolSpec] = {}
+        self._tools: dict[tuple[str, Lifecycle, str], Tool] = {}
 
     def add(self, specs: Iterable[ToolSpec], *, compiled: Collection[Tool] = ()) -> None:
         """Make code known to this process; some of it may be compiled already, with nothing said of its retirement."""
@@ -75,7 +69,7 @@ class Known:
             self._specs[digest] = spec
             self._stale.add((spec.tenant, spec.name))
             if tool is not None:
-                self._compiled[digest, tool.state, ""] = tool
+                self._tools[digest, tool.state, ""] = tool
 
     def learn(self, epoch: int, versions: Iterable[Registered]) -> None:
         """Versions that changed up to an epoch. What was read before something newer is left."""
@@ -83,25 +77,8 @@ class Known:
             return
         self.epoch = epoch
         for each in versions:
-            self._rows[_identity(each)] = each
-            self._by_name.setdefault((each.tenant, each.name), {})[_identity(each)] = each
+            self.versions.put(each, spec=self._specs.get(each.digest))
             self._stale.add((each.tenant, each.name))
-            if _CACHES in each.spec:
-                self._caching[each.digest] = self._read(each)
-
-    @property
-    def versions(self) -> tuple[Registered, ...]:
-        """Every version, oldest first."""
-        return tuple(self._rows.values())
-
-    def of_name(self, name: str, tenants: Iterable[str]) -> tuple[Registered, ...]:
-        """The versions of a name that one of these tenants has, oldest first."""
-        return tuple(row for tenant in tenants for row in self._by_name.get((tenant, name), {}).values())
-
-    @property
-    def cached(self) -> frozenset[str]:
-        """What cached reads of any version read: one that is closed, or not the default here, may run elsewhere."""
-        return types_read_by_any(self._caching.values())
 
     def renewed(self, base: Catalogue, routing: Routing, *, new: tuple[Registered, ...] = ()) -> Renewed:
         """The catalogue as it follows on one that this gave before, with versions that are about to be published."""
@@ -112,8 +89,11 @@ class Known:
             coming.setdefault((each.tenant, each.name), []).append(each)
         parts = _Parts(base)
         for place in sorted(self._stale | moved | coming.keys()):
-            rows = {**self._by_name.get(place, {}), **{_identity(each): each for each in coming.get(place, ())}}
-            self._put(parts, place, rows=[*rows.values()], default=routing.defaults.get(place))
+            rows = self.versions.of(*place)
+            if place in coming:
+                moving = {_which(each): each for each in (*rows, *coming[place])}
+                rows = tuple(moving.values())
+            self._put(parts, place, rows=rows, default=routing.defaults.get(place))
         return Renewed(parts.catalogue(self.epoch, routing), tuple(parts.changes))
 
     def settled(self, routing: Routing) -> None:
@@ -121,17 +101,19 @@ class Known:
         self._stale.clear()
         self._defaults = routing.defaults
 
-    def _put(self, parts: _Parts, place: Named, *, rows: list[Registered], default: DefaultVersion | None) -> None:
+    def _put(
+        self, parts: _Parts, place: Named, *, rows: tuple[Registered, ...], default: DefaultVersion | None
+    ) -> None:
         """Work out what one name means, and put that in place of what it meant."""
         for each in rows:
             spec = self._specs.get(each.digest)
             if spec is not None:
                 parts.here(each, self._tool(spec, each))
         tool = self._default(rows, default)
+        meant = _meant(rows, default) if tool is None and rows else None
         gone = tool is None and bool(rows) and all(each.state is Lifecycle.RETIRED for each in rows)
-        retired = self._tool(self._read(rows[-1]), rows[-1]) if gone else None
-        elsewhere = self._read(_meant(rows, default)) if tool is None and rows else None
-        parts.put(place, tool, elsewhere=elsewhere, retired=retired)
+        retired = partial(self._late, rows[-1]) if gone else None
+        parts.put(place, tool, elsewhere=None if meant is None else self.versions.listed(meant), retired=retired)
 
     def _default(self, rows: Iterable[Registered], default: DefaultVersion | None) -> Tool | None:
         """The version that an operator has set, where its code is here, and none else.
@@ -148,30 +130,33 @@ class Known:
                 found = spec, each
         return None if found is None else self._tool(*found)
 
-    def _read(self, found: Registered) -> ToolSpec:
-        spec = self._foreign.get(found.digest)
-        if spec is None:
-            spec = self._foreign[found.digest] = from_json(ToolSpec, decode(found.spec))
-        return spec
+    def _late(self, row: Registered) -> Tool | None:
+        """The tool that a retired version was, for those who call it late."""
+        try:
+            return self._tool(self._specs.get(row.digest) or spec_of(row), row)
+        except SpecInvalid as fault:
+            log.error("late calls of %s are told nothing: %s", row.name, fault)  # noqa: TRY400
+            return None
 
     def _tool(self, spec: ToolSpec, found: Registered) -> Tool:
         place = (found.digest, found.state, found.retirement)
-        tool = self._compiled.get(place)
+        tool = self._tools.get(place)
         if tool is None:
-            tool = self._compiled[place] = compile_tool(spec, state=found.state, retirement=read(found.retirement))
+            going = going_of(found) if found.retirement else None
+            tool = self._tools[place] = Tool(spec, found.digest, found.state, going)
         return tool
 
 
 class _Parts:
-    """The parts of a catalogue that is being made of another. A part that nothing changes in is not copied."""
+    """The parts of a catalogue that is being made of another, with which they share what does not change."""
 
     def __init__(self, base: Catalogue) -> None:
         self._base = base
-        self._tools = dict(base.tools)
-        self._elsewhere = dict(base.elsewhere)
-        self._versions = dict(base.versions)
-        self._retired = dict(base.retired)
-        self._by_version = dict(base.by_version)
+        self._tools = _changing(base.tools)
+        self._elsewhere = _changing(base.elsewhere)
+        self._versions = _changing(base.versions)
+        self._retired = _changing(base.retired)
+        self._by_version = _changing(base.by_version)
         self._touched: list[Named] = []
         self._falling = set[Named]()
         self._fell = set[Named]()
@@ -182,12 +167,14 @@ class _Parts:
         self._versions[row.digest] = tool
         self._by_version[row.tenant, row.name, row.version] = tool
 
-    def put(self, place: Named, tool: Tool | None, *, elsewhere: ToolSpec | None, retired: Tool | None) -> None:
+    def put(
+        self, place: Named, tool: Tool | None, *, elsewhere: Listed | None, retired: Callable[[], Tool | None] | None
+    ) -> None:
         """What a name means now: a tool here, else one that another process has, and whether all of it is retired."""
         self._touched.append(place)
         before = self._tools.get(place)
-        old = before.spec if before is not None else self._elsewhere.get(place)
-        new = tool.spec if tool is not None else elsewhere
+        old: Contract | None = before.spec if before is not None else self._elsewhere.get(place)
+        new: Contract | None = tool.spec if tool is not None else elsewhere
         if new is not None and new is not old and new != old:
             self.changes.append((old, new))
         _set(self._tools, place, tool)
@@ -200,32 +187,32 @@ class _Parts:
 
     def catalogue(self, epoch: int, routing: Routing) -> Catalogue:
         """The catalogue that they make."""
-        base = self._base
+        base, tools = self._base, self._tools.finish()
         return Catalogue(
-            self._tools,
+            tools,
             epoch,
-            self._elsewhere,
-            self._versions,
-            self._retired,
+            self._elsewhere.finish(),
+            self._versions.finish(),
+            self._retired.finish(),
             {(each.tenant, each.name): Routes.of(each) for each in routing.agents},
-            self._by_version,
+            self._by_version.finish(),
             frozenset(use.tool for each in routing.agents for use in each.tools if use.shadow is not None),
-            self._order(),
+            self._order(tools),
             (base.falling | self._falling) - self._fell if self._falling or self._fell else base.falling,
         )
 
-    def _order(self) -> Order:
+    def _order(self, tools: Mapping[Named, Tool]) -> Order:
         """The order of the names, which few changes change."""
         base = self._base
         if base.order is None:
-            return Order(self._tools)
-        appeared = [each for each in self._touched if each in self._tools and each not in base.tools]
-        gone = [each for each in self._touched if each not in self._tools and each in base.tools]
+            return Order(tools)
+        appeared = [each for each in self._touched if each in tools and each not in base.tools]
+        gone = [each for each in self._touched if each not in tools and each in base.tools]
         return base.order.changed(appeared=appeared, gone=gone) if appeared or gone else base.order
 
 
-def _identity(each: Registered) -> Identity:
-    return each.tenant, each.source, each.name, each.version
+def _which(each: Registered) -> tuple[str, str]:
+    return each.source, each.version
 
 
 def _may_be(row: Registered, default: DefaultVersion | None) -> bool:
@@ -233,12 +220,16 @@ def _may_be(row: Registered, default: DefaultVersion | None) -> bool:
     return default is None or default.version in ("", row.version)
 
 
-def _meant(rows: list[Registered], default: DefaultVersion | None) -> Registered:
+def _meant(rows: tuple[Registered, ...], default: DefaultVersion | None) -> Registered:
     """The version that a name means where its code is in other processes alone."""
     return next((each for each in reversed(rows) if _may_be(each, default)), rows[-1])
 
 
-def _set(part: dict[Named, V], place: Named, value: V | None) -> None:
+def _changing(part: Mapping[K, V]) -> MapMutation[K, V]:
+    return (part if isinstance(part, Map) else Map(part)).mutate()
+
+
+def _set(part: MapMutation[Named, V], place: Named, value: V | None) -> None:
     if value is None:
         part.pop(place, None)
     else:

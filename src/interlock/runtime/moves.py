@@ -18,9 +18,8 @@ from interlock.core.references import References
 from interlock.core.retirement import Retirement, read, written
 from interlock.core.sign_offs import SignOff, reviewers_of, sign_offs_from_bytes, sign_offs_to_bytes, signed_too
 from interlock.core.stored import caller_of
-from interlock.core.tool import SHARED, ToolSpec, spec_to_json
+from interlock.core.tool import SHARED, spec_to_json
 from interlock.core.tool import Document as Json
-from interlock.core.typed import from_json
 from interlock.ports import Registered
 from interlock.runtime.acts import AUDITORS, OPERATORS, only_operators, signed_by
 from interlock.runtime.catalogue import Registry
@@ -29,6 +28,7 @@ from interlock.runtime.documents import held_in, standing
 from interlock.runtime.library import readiness
 from interlock.runtime.packs import added, name_of, pack_of, packs_in, stood, submitter_of
 from interlock.runtime.references import OpenRuns
+from interlock.runtime.versions import Versions, spec_of
 from interlock.runtime.voids import void
 
 REVIEWERS = OPERATORS | {"reviewer"}
@@ -131,10 +131,10 @@ class Moving(Registry):
 
     async def of_digest(self, digest: str, *, tenant: str) -> Registered:
         """The version that was ever published with this digest, whatever became of it. Raises `ToolUnknown`."""
-        _, versions = await self._world.catalogue.versions()
-        for each in versions:
-            if each.digest == digest and each.tenant in (tenant, SHARED):
-                return each
+        _, versions = await self._views.versions()
+        found = versions.digested(digest)
+        if found is not None and found.tenant in (tenant, SHARED):
+            return found
         raise ToolUnknown(f"no version has the digest {digest[:64]!r}")
 
     async def readies(
@@ -173,14 +173,12 @@ class Moving(Registry):
                 await void(self._world, self._records, approval, by=wanted.by, note=f"retired: {wanted.grounds.reason}")
 
     async def _planned(
-        self, wanted: Wanted, versions: tuple[Registered, ...], *, going: Going, words: str
+        self, wanted: Wanted, versions: Versions, *, going: Going, words: str
     ) -> Planned[tuple[Registered, ...]]:
         found = tuple(
             each
-            for each in versions
-            if each.name == wanted.name
-            and each.tenant in (wanted.by.tenant, SHARED)
-            and wanted.version in (None, each.version)
+            for each in versions.named(wanted.name, (wanted.by.tenant, SHARED))
+            if wanted.version in (None, each.version)
         )
         only_operators(wanted.by, "Moving a tool", tenants={each.tenant for each in found}, home=self._home)
         if not found:
@@ -199,7 +197,7 @@ class Moving(Registry):
         )
 
     async def _step(
-        self, held: Registered, to: Lifecycle, wanted: Wanted, *, kept: Document, versions: tuple[Registered, ...]
+        self, held: Registered, to: Lifecycle, wanted: Wanted, *, kept: Document, versions: Versions
     ) -> _Step:
         """One version through its gate, with its pack."""
         packs = packs_in(kept)
@@ -231,13 +229,13 @@ class Moving(Registry):
         to: Lifecycle,
         *,
         packs: tuple[Pack, ...],
-        versions: tuple[Registered, ...],
+        versions: Versions,
     ) -> Case:
         signed = _signed_in(await self._kept(DocumentKind.SIGN_OFF, held))
-        beside = [each for each in versions if _place(each) == _place(held) and each.digest != held.digest]
+        beside = [each for each in versions.of(held.tenant, held.name) if each.digest != held.digest]
         back = next((each.version for each in reversed(beside) if each.state in OPEN), "")
         return Case(
-            spec=from_json(ToolSpec, decode(held.spec)),
+            spec=spec_of(held),
             digest=held.digest,
             grounds=wanted.grounds,
             by=wanted.by.id,
@@ -341,10 +339,6 @@ def _record(wanted: Wanted, done: list[_Step]) -> dict[str, object]:
 
 def _packs(done: list[_Step]) -> bytes:
     return canonical([spec_to_json(each.pack) for each in done])
-
-
-def _place(found: Registered) -> tuple[str, str]:
-    return found.tenant, found.name
 
 
 def _signed_in(document: Document) -> tuple[SignOff, ...]:

@@ -19,6 +19,7 @@ from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.documents import held_in, standing
 from interlock.runtime.stopping import Stopping
+from interlock.runtime.versions import Versions
 
 _Change = Callable[[tuple[Registered, ...], "DefaultVersion | None"], DefaultVersion]
 """The default that comes next, of the versions of a name and the default that is set now."""
@@ -94,12 +95,10 @@ class Promotions(Stopping):
         await self._views.refresh()
         return default
 
-    async def _planned_default(
-        self, act: _Act, versions: tuple[Registered, ...], *, change: _Change
-    ) -> Planned[DefaultVersion]:
+    async def _planned_default(self, act: _Act, versions: Versions, *, change: _Change) -> Planned[DefaultVersion]:
         """What is to be written, with the versions as they stand: one that is closed meanwhile is looked at again."""
         by, name = act.by, act.name
-        own = tuple(each for each in versions if each.name == name and each.tenant in (by.tenant, SHARED))
+        own = versions.named(name, (by.tenant, SHARED))
         only_operators(by, "Setting a default", tenants={each.tenant for each in own}, home=self._home)
         if not own:
             raise ToolUnknown(f"there is no tool named {name[:128]!r}")

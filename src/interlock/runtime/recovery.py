@@ -19,7 +19,6 @@ from typing import assert_never
 
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.call import Principal, PrincipalKind
-from interlock.core.canonical import decode
 from interlock.core.decision import Deny
 from interlock.core.effect import CallEvent, CallState
 from interlock.core.errors import StoreError
@@ -32,14 +31,13 @@ from interlock.core.recovery import NO_LOOKS, Closing, Word, weighed
 from interlock.core.refusals import Code
 from interlock.core.settle import settled_as
 from interlock.core.stored import thaw_to_ask
-from interlock.core.tool import ToolSpec
-from interlock.core.typed import from_json
 from interlock.ports import Claim, OpenCall, Settlement, StoredOperation
 from interlock.runtime.acts import OPERATORS, signed_by
 from interlock.runtime.faults import report
 from interlock.runtime.gate import Gate
 from interlock.runtime.proposal import Found
 from interlock.runtime.records import Records
+from interlock.runtime.versions import spec_of
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
@@ -208,9 +206,9 @@ class RecoveryDesk:
 
     async def _people(self, operation: StoredOperation) -> int:
         """How many people it takes to close a call, by the version that was called, whether its code is here or not."""
-        _, versions = await self._world.catalogue.versions()
-        called = next((each for each in versions if each.digest == operation.spec_digest), None)
-        floor = None if called is None else from_json(ToolSpec, decode(called.spec)).approval_floor
+        _, versions = await self._views.versions()
+        called = versions.digested(operation.spec_digest)
+        floor = None if called is None else spec_of(called).approval_floor
         return max(self._closing_people, 1 if floor is None else floor.quorum)
 
     async def _propose(self, call: OpenCall, closing: Closing, *, by: Principal) -> Deny:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Protocol
 
 from interlock.core.approval import Approval
-from interlock.core.canonical import Json, canonical, decode
+from interlock.core.canonical import Json, decode
 from interlock.core.documents import Document, DocumentKind
+from interlock.core.errors import SpecInvalid
 from interlock.core.example_names import is_case, tool_of, words_of
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.references import References, resting_on
-from interlock.core.retirement import read
 from interlock.core.tool import SHARED, ToolSpec
-from interlock.core.typed import from_json
 from interlock.ports import Registered
+from interlock.runtime.versions import Versions, spec_of
 from interlock.runtime.views import Views
 from interlock.runtime.voids import LIVE
 from interlock.runtime.world import World
@@ -38,13 +39,12 @@ class Referrers:
         self._views = views
         self.open_runs: OpenRuns | None = None
 
-    async def of(self, found: Registered, versions: Sequence[Registered], *, at_once: bool = False) -> References:
+    async def of(self, found: Registered, versions: Versions, *, at_once: bool = False) -> References:
         """All that rests on it; `at_once`: without looking at runs, which takes as long as there are open ones."""
         tenant = None if found.tenant == SHARED else found.tenant
-        is_last = not any(_is_other(each, found) for each in versions)
+        is_last = not _others_open(found, versions)
         runs = () if at_once or self.open_runs is None else await self.open_runs(found.digest, tenant=tenant)
         theirs = _who_mean(found)
-        among = tuple(each for each in versions if theirs(each.tenant))
         examples = await self._about(DocumentKind.EXAMPLE, found, theirs=theirs)
         return References(
             agents=await self._agents(found, theirs=theirs),
@@ -53,8 +53,8 @@ class Referrers:
             examples=tuple(each for each in examples if not is_case(each)),
             cases=tuple(words_of(each) for each in examples if is_case(each)),
             policies=self._views.current.policies.naming(found.name, tenant=tenant),
-            tools=resting_on(found.name, _specs_naming(found.name, among)) if is_last else (),
-            replaces=tuple(_replaced_by(found, among)),
+            tools=resting_on(found.name, _specs_naming(found.name, versions, theirs=theirs)) if is_last else (),
+            replaces=tuple(_replaced_by(found, versions, theirs=theirs)),
             runs_looked=not at_once and self.open_runs is not None,
         )
 
@@ -106,23 +106,23 @@ def _is_other(each: Registered, found: Registered) -> bool:
     return same and each.digest != found.digest and each.state is not Lifecycle.RETIRED
 
 
-def _specs_naming(name: str, versions: Sequence[Registered]) -> Iterator[ToolSpec]:
-    """Those in which this name stands as a text of its own. Reading a spec is slow, and what closes must not wait."""
-    text = canonical(name)
-    found = (each for each in versions if text in each.spec and each.state is not Lifecycle.RETIRED)
-    return (from_json(ToolSpec, decode(each.spec)) for each in found)
+def _specs_naming(name: str, versions: Versions, *, theirs: Means) -> Iterator[ToolSpec]:
+    """Those that name this one. Reading a spec is slow, and what closes must not wait for others."""
+    rows = (each for each in versions.naming(name) if theirs(each.tenant) and each.state is not Lifecycle.RETIRED)
+    for each in rows:
+        with suppress(SpecInvalid):  # what cannot be read is said where it is listed
+            yield spec_of(each)
 
 
-def _replaced_by(found: Registered, versions: Sequence[Registered]) -> Iterator[str]:
+def _replaced_by(found: Registered, versions: Versions, *, theirs: Means) -> Iterator[str]:
     """Versions that say that this one takes their place."""
-    for each in versions:
-        going = read(each.retirement) if each.retirement else None
-        instead = None if going is None else going.replacement
-        if instead is None or instead.name != found.name or each.digest == found.digest:
+    for each, going in versions.replaced_with(found.name):
+        instead = going.replacement
+        if instead is None or not theirs(each.tenant) or each.digest == found.digest:
             continue
         if instead.version == found.version or (not instead.version and not _others_open(found, versions)):
             yield f"{each.name} {each.version}"
 
 
-def _others_open(found: Registered, versions: Sequence[Registered]) -> bool:
-    return any(_is_other(each, found) for each in versions)
+def _others_open(found: Registered, versions: Versions) -> bool:
+    return any(_is_other(each, found) for each in versions.of(found.tenant, found.name))

@@ -5,7 +5,7 @@ A replacement says how calls map; the gate never maps one: a late caller is told
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -22,11 +22,11 @@ from interlock.core.retirement import Replacement, Retirement, day, misfits, rea
 from interlock.core.stored import caller_of
 from interlock.core.tool import SHARED, ToolSpec
 from interlock.core.tool_compile import compile_tool
-from interlock.core.typed import from_json
 from interlock.ports import Registered
 from interlock.runtime.acts import OPERATORS, only_operators, signed_by
 from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.moves import Moving, Wanted
+from interlock.runtime.versions import Versions, spec_of
 
 DAY_US: Final = 86_400_000_000
 
@@ -35,7 +35,7 @@ READ_MAX: Final = 100_000
 
 PAGE: Final = 1_000
 
-Changed = Callable[[Registered, Sequence[Registered]], Awaitable[Retirement]]
+Changed = Callable[[Registered, Versions], Awaitable[Retirement]]
 """What becomes of what is known about a version's retirement."""
 
 
@@ -70,7 +70,7 @@ class Retiring(Moving):
         self, name: str, *, version: str | None = None, by: Principal
     ) -> tuple[tuple[Registered, References], ...]:
         """What rests on a version, or on each of a name. Raises `ActRefused` unless `by` is an operator."""
-        _, versions = await self._world.catalogue.versions()
+        _, versions = await self._views.versions()
         found = _named(name, version, versions, by=by)
         only_operators(by, "Listing what rests on a tool", tenants={each.tenant for each in found}, home=self._home)
         return tuple([(each, await self._referrers.of(each, versions)) for each in found])
@@ -89,7 +89,7 @@ class Retiring(Moving):
             raise MoveRefused(f"{notice.retires_on} is past: name a day that is to come")
         words = self._records.redactor.text(notice.reason)
 
-        async def changed(held: Registered, versions: Sequence[Registered]) -> Retirement:
+        async def changed(held: Registered, versions: Versions) -> Retirement:
             instead = await self._checked(held, notice.replacement, versions, known=notice.known)
             return Retirement(now_us, retires_us, by.id, words, instead)
 
@@ -114,7 +114,7 @@ class Retiring(Moving):
         self._refuse_stranger(held, by)
         now_us, words = self._world.clock.now_us(), self._records.redactor.text(reason)
 
-        async def changed(held: Registered, _: Sequence[Registered]) -> Retirement:
+        async def changed(held: Registered, _: Versions) -> Retirement:
             going = _announced(held)
             return replace(going, confirmed_by=by.id, confirmed_why=words, confirmed_us=now_us)
 
@@ -147,7 +147,7 @@ class Retiring(Moving):
         refuse_wordless(Grounds(reason=reason))
         words = self._records.redactor.text(reason)
 
-        async def changed(held: Registered, versions: Sequence[Registered]) -> Retirement:
+        async def changed(held: Registered, versions: Versions) -> Retirement:
             instead = await self._checked(held, replacement, versions, known=())
             return replace(_announced(held), replacement=instead)
 
@@ -191,7 +191,7 @@ class Retiring(Moving):
     async def _noting(
         self,
         wanted: Wanted,
-        versions: tuple[Registered, ...],
+        versions: Versions,
         *,
         changed: Changed | None,
         kind: EventKind,
@@ -228,7 +228,7 @@ class Retiring(Moving):
         self,
         held: Registered,
         instead: Replacement | None,
-        versions: Sequence[Registered],
+        versions: Versions,
         *,
         known: Iterable[Principal],
     ) -> Replacement | None:
@@ -236,7 +236,7 @@ class Retiring(Moving):
         if instead is None:
             return None
         other = _replacing(held, instead, versions)
-        old, new = _spec(held), _spec(other)
+        old, new = spec_of(held), spec_of(other)
         wrong = [*wrong_with(old, new, instead), *misfits(compile_tool(new).input, instead)]
         if wrong:
             raise MoveRefused(f"{instead.name} does not take the place of {held.name}: {'; '.join(wrong)}")
@@ -272,7 +272,7 @@ class Retiring(Moving):
         return seen is not Visibility.NEVER
 
     def _refuse_stranger(self, held: Registered, by: Principal) -> None:
-        spec = _spec(held)
+        spec = spec_of(held)
         owners = {spec.owner, spec.business_owner} - {""}
         owns = by.id in owners or bool(owners & by.groups)
         ours = by.tenant in (held.tenant, self._home)
@@ -288,9 +288,8 @@ def _all_that_can_go(found: tuple[tuple[Registered, object], ...]) -> tuple[tupl
     return tuple((each, Lifecycle.RETIRED) for each, _ in found if each.state is not Lifecycle.RETIRED)
 
 
-def _named(name: str, version: str | None, versions: Sequence[Registered], *, by: Principal) -> tuple[Registered, ...]:
-    found = [each for each in versions if each.name == name and each.tenant in (by.tenant, SHARED)]
-    found = [each for each in found if version in (None, each.version)]
+def _named(name: str, version: str | None, versions: Versions, *, by: Principal) -> tuple[Registered, ...]:
+    found = [each for each in versions.named(name, (by.tenant, SHARED)) if version in (None, each.version)]
     if not found:
         raise ToolUnknown(f"there is no tool named {name!r}" + (f" of version {version!r}" if version else ""))
     return tuple(found)
@@ -310,13 +309,9 @@ def _announced(held: Registered) -> Retirement:
     return going
 
 
-def _replacing(held: Registered, instead: Replacement, versions: Sequence[Registered]) -> Registered:
+def _replacing(held: Registered, instead: Replacement, versions: Versions) -> Registered:
     """The version that is meant: open, and not to go itself."""
-    beside = [
-        each
-        for each in versions
-        if each.name == instead.name and each.tenant in (held.tenant, SHARED) and each.digest != held.digest
-    ]
+    beside = [each for each in versions.named(instead.name, (held.tenant, SHARED)) if each.digest != held.digest]
     meant = [each for each in beside if instead.version in ("", each.version) and each.state in OPEN]
     if not meant:
         which = f"{instead.name} {instead.version}".strip()
@@ -326,7 +321,3 @@ def _replacing(held: Registered, instead: Replacement, versions: Sequence[Regist
     if going is not None:
         raise MoveRefused(f"{other.name} {other.version} cannot take its place: it is to go on {day(going.retires_us)}")
     return other
-
-
-def _spec(found: Registered) -> ToolSpec:
-    return from_json(ToolSpec, decode(found.spec))

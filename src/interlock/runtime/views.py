@@ -14,6 +14,7 @@ from interlock.core.view import View
 from interlock.ports import CatalogueStore, DocumentStore, Registered
 from interlock.runtime.known import Known, Renewed, Routing
 from interlock.runtime.saved import Saved, stop_in
+from interlock.runtime.versions import Versions
 
 
 class Views:
@@ -54,18 +55,18 @@ class Views:
         policies = self._compiled(sources, renewed)
         self._known.settled(routing)
         catalogue = replace(renewed.catalogue, stops=stops)
-        self.current = View(catalogue, policies, epoch, self._environment, self._known.cached)
+        self.current = View(catalogue, policies, epoch, self._environment, self._known.versions.cached)
         return self.current
 
-    async def versions(self) -> tuple[int, tuple[Registered, ...]]:
-        """The epoch, and every version, oldest first; what is known here already is not read again."""
+    async def versions(self) -> tuple[int, Versions]:
+        """The epoch, and every version as of then; what is known here already is not read again."""
         await self._learn()
         return self._known.epoch, self._known.versions
 
     async def named(self, name: str, tenants: Iterable[str]) -> tuple[Registered, ...]:
         """The versions of a name that one of these tenants has, oldest first."""
         await self._learn()
-        return self._known.of_name(name, tenants)
+        return self._known.versions.named(name, tenants)
 
     async def latest(self) -> View:
         """The view as the store has it now, read again only where it has changed."""

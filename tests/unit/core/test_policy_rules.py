@@ -29,7 +29,10 @@ def rules(text: str) -> Rules:
 
 @pytest.mark.requirement("POL-4")
 def test_a_slice_holds_the_policies_whose_scope_can_match_and_no_others() -> None:
-    found = {spec.name: {policy.id[5:] for policy in rules(TEXT).matching(spec)} for spec in (SEARCH, PUT, SAVE, DROP)}
+    found = {
+        spec.name: {policy.id[5:] for policy in rules(TEXT).matching(spec).policies}
+        for spec in (SEARCH, PUT, SAVE, DROP)
+    }
     assert found == {
         "search": {"all", "any", "reads", "search", "several"},
         "put_draft": {"all", "any", "effects", "several"},

@@ -10,7 +10,8 @@ from interlock.core.errors import SchemaInvalid, SpecInvalid
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.retirement import Retirement
 from interlock.core.tool import Document, Parameter, ToolSpec, spec_digest
-from interlock.core.tool_compile import compile_tool, without
+from interlock.core.tool_compile import compile_tool
+from interlock.core.tool_parts import without
 from interlock.declare import Arg, tool
 from tests.unit.core.call_cases import SCHEMA
 from tests.unit.core.call_cases import spec as draft_spec

@@ -8,8 +8,8 @@ import pytest
 from interlock import Gate, PolicySource
 from interlock.core.errors import DocumentChanged
 from interlock.core.journal import Event, EventKind
-from interlock.ports import Registered
 from interlock.runtime.changes import TRIES, Planned, carry_out
+from interlock.runtime.versions import Versions
 from tests.gates import Shelf, opened
 
 
@@ -17,11 +17,11 @@ async def test_it_is_decided_anew_where_somebody_was_faster_and_given_up_where_t
     async with opened(gate_path, Shelf().tools) as gate:
         seen: list[int] = []
 
-        async def plan(versions: tuple[Registered, ...], *, faster: int) -> Planned[int]:
-            seen.append(len(versions))
+        async def plan(versions: Versions, *, faster: int) -> Planned[int]:
+            seen.append(len([*versions]))
             if len(seen) <= faster:
                 await touched(gate)
-            return Planned(len(seen), versions[:1], (), event(gate))
+            return Planned(len(seen), tuple(versions)[:1], (), event(gate))
 
         assert await carry_out(gate._world, gate._views, lambda versions: plan(versions, faster=2)) == 3
         seen.clear()
@@ -34,8 +34,8 @@ async def test_nothing_is_written_where_there_is_nothing_to_do(gate_path: str) -
     async with opened(gate_path, Shelf().tools) as gate:
         before = await gate._world.audit.heads()
 
-        async def plan(versions: tuple[Registered, ...]) -> Planned[str]:
-            return Planned("nothing", versions)
+        async def plan(versions: Versions) -> Planned[str]:
+            return Planned("nothing", tuple(versions))
 
         assert await carry_out(gate._world, gate._views, plan) == "nothing"
         assert await gate._world.audit.heads() == before
@@ -44,9 +44,9 @@ async def test_nothing_is_written_where_there_is_nothing_to_do(gate_path: str) -
 async def test_many_who_change_at_once_all_get_on(gate_path: str) -> None:
     async with opened(gate_path, Shelf().tools) as gate:
 
-        async def plan(versions: tuple[Registered, ...]) -> Planned[None]:
+        async def plan(versions: Versions) -> Planned[None]:
             await anyio.lowlevel.checkpoint()
-            return Planned(None, versions[:1], (), event(gate))
+            return Planned(None, tuple(versions)[:1], (), event(gate))
 
         await asyncio.gather(*(carry_out(gate._world, gate._views, plan) for _ in range(TRIES // 2)))
 

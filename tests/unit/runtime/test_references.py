@@ -31,7 +31,7 @@ async def saved(gate: Gate, kind: DocumentKind, name: str, body: Any, *, tenant:
 
 
 async def rests(gate: Gate, name: str = "save") -> References:
-    _, versions = await gate._world.catalogue.versions()
+    _, versions = await gate._views.versions()
     (found,) = [each for each in versions if each.name == name]
     return await gate.catalogue._referrers.of(found, versions)
 
