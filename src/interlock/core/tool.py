@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import cast
+from typing import Final, cast
 
 from interlock.core.canonical import Json, canonical, decode, kept, sha256_hex
 from interlock.core.effect import Effect
@@ -274,9 +274,32 @@ _LATER: Mapping[str, object] = {
 """Fields that came after the first versions: at these values they are left out, so that older digests stay."""
 
 
+DIGESTS_MAX: Final = 131_072
+"""Of how many specs it is remembered what their digest is: a catalogue's are asked for several times in a row."""
+
+_digests: dict[int, tuple[ToolSpec, str]] = {}
+
+
 def spec_digest(spec: ToolSpec) -> str:
-    """SHA-256 (hex) over everything that the spec says, handler fingerprint included."""
-    return sha256_hex(canonical(spec_to_json(spec)))
+    """SHA-256 (hex) over everything that the spec says, handler fingerprint included.
+
+    What is remembered of a spec is remembered beside it, so that its identity is nobody else's.
+    """
+    return (_digests.get(id(spec)) or _digested(spec, canonical(spec_to_json(spec))))[1]
+
+
+def spec_to_bytes(spec: ToolSpec) -> bytes:
+    """Everything that the spec says, as it is stored: what its digest is over."""
+    text = kept(spec_to_json(spec))
+    _digested(spec, text)
+    return text
+
+
+def _digested(spec: ToolSpec, text: bytes) -> tuple[ToolSpec, str]:
+    if len(_digests) >= DIGESTS_MAX:
+        _digests.clear()
+    found = _digests[id(spec)] = spec, sha256_hex(text)
+    return found
 
 
 _AS_IT_IS = frozenset({str, int, bool, float, type(None)})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final
+from typing import Final, cast
 
 from interlock.core.canonical import Json, kept
 from interlock.core.errors import SpecInvalid
@@ -36,8 +36,8 @@ def parts_of(spec: ToolSpec) -> Parts:
     injected = tuple(each for each in spec.parameters if each.source is ParameterSource.CONTEXT)
     marked = {f"/{each.name}" for each in spec.parameters if each.sensitive}
     return Parts(
-        input=_compiled(spec.input_schema, spec.name, "input"),
-        output=None if spec.output_schema is None else _compiled(spec.output_schema, spec.name, "output"),
+        input=_compiled(spec.input_schema),
+        output=None if spec.output_schema is None else _output(spec, spec.output_schema),
         sensitive=marked_pointers(schema) | marked,
         injected=injected,
         model_schema=kept(without(schema, names=frozenset(each.name for each in injected))),
@@ -45,13 +45,16 @@ def parts_of(spec: ToolSpec) -> Parts:
     )
 
 
+def _output(spec: ToolSpec, schema: Document) -> CompiledSchema:
+    if not isinstance(schema.value, dict | bool):
+        raise SpecInvalid(f"{spec.name}: the output schema must be a JSON Schema")
+    return _compiled(schema)
+
+
 @lru_cache(COMPILED_MAX)
-def _compiled(schema: Document, name: str, part: str) -> CompiledSchema:
-    """A schema is compiled once, however often its tool is published, moved or looked at anew."""
-    value = schema.value
-    if not isinstance(value, dict | bool):
-        raise SpecInvalid(f"{name}: the {part} schema must be a JSON Schema")
-    return compile_schema(value)
+def _compiled(schema: Document) -> CompiledSchema:
+    """A schema is compiled once, whoever has it and however often that is published, moved or looked at anew."""
+    return compile_schema(cast("dict[str, Json] | bool", schema.value))
 
 
 def without(schema: dict[str, Json], *, names: frozenset[str]) -> dict[str, Json]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -13,7 +13,7 @@ from interlock.core.decision import Deny, mask
 from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import PolicySet, Visibility
 from interlock.core.refusals import Code
-from interlock.core.routing import tools_after, tools_near, tools_of
+from interlock.core.routing import located, tools_after, tools_near, tools_of
 from interlock.core.tool import ToolSpec
 
 HINTS_MAX = 3
@@ -52,6 +52,12 @@ class View:
     def tools(self, caller: Caller) -> tuple[Tool, ...]:
         """Those tools, each in the version that its name means to the caller."""
         tools = tools_of(caller, self.catalogue)
+        return tuple(tool for tool in tools if self.visibility(tool, caller) is not Visibility.NEVER)
+
+    def named(self, caller: Caller, names: Iterable[str]) -> tuple[Tool, ...]:
+        """Those of them that are called so, at no look at the others."""
+        found = (located(each, caller.pinned(None), self.catalogue) for each in dict.fromkeys(names))
+        tools = (each for each in found if isinstance(each, Tool))
         return tuple(tool for tool in tools if self.visibility(tool, caller) is not Visibility.NEVER)
 
     def page(self, caller: Caller, *, after: str, limit: int) -> ToolPage:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import Json
-from interlock.core.catalogue import Tool
+from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.choice import FIND_TOOLS
 from interlock.core.decision import Deny
 from interlock.core.frozen import frozen
@@ -50,8 +50,19 @@ class Offer:
 
     declarations: Declarations
     pins: Mapping[str, str]
-    known: frozenset[str]
+    known: Container[str]
     until_us: int | None = None
+
+
+@frozen
+class Known:
+    """The names of all tools of a tenant, none of which is looked at but the one that is asked for."""
+
+    catalogue: Catalogue
+    tenant: str
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.catalogue.find(self.tenant, name) is not None
 
 
 @frozen
@@ -107,13 +118,11 @@ def bound_of(view: View, callers: Sequence[Caller], names: Iterable[str] | None)
 
     `callers` are one for each of its agents: what a later one may see is bound too, and offered to that one alone.
     """
-    wanted = None if names is None else frozenset(names)
+    wanted = None if names is None else (*names, HAND_OFF, FIND_TOOLS)
     found: dict[str, dict[str, Tool]] = {}
     for caller in callers:
-        for tool in view.tools(caller):
-            if refusal(tool.state, Use.NEW_RUN) is not None:
-                continue
-            if wanted is None or tool.spec.name in wanted or tool.spec.name in (HAND_OFF, FIND_TOOLS):
+        for tool in view.tools(caller) if wanted is None else view.named(caller, wanted):
+            if refusal(tool.state, Use.NEW_RUN) is None:
                 found.setdefault(tool.spec.name, {})[caller.origin.agent] = tool
     return tuple(each for name in sorted(found) for each in _bound(found[name]))
 
@@ -138,7 +147,7 @@ def offer(view: View, caller: Caller, bound: Iterable[Bound], *, role: Role, tod
         for tool in shown
         if not parts(tool.spec.name).server
     ]
-    known = frozenset(tool.spec.name for tool in view.catalogue.of(caller.principal.tenant))
+    known = Known(view.catalogue, caller.principal.tenant)
     pins = {each.spec.name: each.digest for each in pinned}
     return Offer(declare(triples, dialect=role.dialect), pins, known, _until_us(tools, today))
 

@@ -19,19 +19,19 @@ from interlock.core.agents import (
     refuse_unnamed,
 )
 from interlock.core.call import Caller, Origin, Principal
-from interlock.core.canonical import Json, decode
+from interlock.core.canonical import Json
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, AgentUnknown, DocumentChanged, MoveRefused, ToolUnknown
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle, Use, refusal
 from interlock.core.routing_words import Explained, explain, explain_to_oneself
-from interlock.core.tool import SHARED, ToolSpec, spec_to_json
-from interlock.core.typed import from_json
+from interlock.core.tool import SHARED, spec_to_json
 from interlock.ports import Registered
 from interlock.runtime.acts import AUDITORS, OPERATORS, only_operators, signed_by
 from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.records import Records
 from interlock.runtime.saved import Saved
+from interlock.runtime.versions import Versions, spec_of
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 
@@ -177,12 +177,13 @@ class AgentDesk:
         return agent
 
     async def _planned(
-        self, wanted: AgentTools, versions: tuple[Registered, ...], *, by: Principal, record: dict[str, Json]
+        self, wanted: AgentTools, versions: Versions, *, by: Principal, record: dict[str, Json]
     ) -> Planned[AgentTools]:
         """What is to be written, with the versions as they stand: one that is closed meanwhile is looked at again."""
         stored, revision = await self._stored(wanted)
         view = await self._views.latest()
-        defaults = {tool.spec.name: tool.spec.version for tool in view.catalogue.of(wanted.tenant)}
+        found_here = ((each.tool, view.catalogue.find(wanted.tenant, each.tool)) for each in wanted.tools)
+        defaults = {name: tool.spec.version for name, tool in found_here if tool is not None}
         moment = Moment(defaults, self._world.clock.now_us(), lambda: self._world.entropy.bytes(16).hex())
         gone_back = str(record["tool"]) if record["what"] == "rolled_back" else None
         agent = replace(revised(wanted, stored=stored, at=moment, gone_back=gone_back), revision=revision + 1)
@@ -190,7 +191,7 @@ class AgentDesk:
         _refuse_unknown_tools(agent, known)
         refuse_invalid(agent)
         for found in _newly_named(agent, stored, known):
-            view.policies.check(from_json(ToolSpec, decode(found.spec)))
+            view.policies.check(spec_of(found))
         document = Document(agent.tenant, DocumentKind.AGENT, agent.name, agent.revision, agent_to_bytes(agent))
         said = {"subject": agent.name, **signed_by(by), "tenant": agent.tenant, "revision": agent.revision, **record}
         event = self._records.act(EventKind.AGENT_SAVED, by.tenant, {**said, "tools": spec_to_json(_shown(agent))})
@@ -215,10 +216,9 @@ class AgentDesk:
         return await self._world.documents.document(DocumentKind.AGENT, tenant=tenant, name=name)
 
 
-def _versions_for(agent: AgentTools, versions: Iterable[Registered]) -> dict[tuple[str, str], Registered]:
+def _versions_for(agent: AgentTools, versions: Versions) -> dict[tuple[str, str], Registered]:
     """The published versions that an agent can have, by name and version."""
-    listed = {each.tool for each in agent.tools}
-    found = [each for each in versions if each.name in listed and each.tenant in (agent.tenant, SHARED)]
+    found = [each for use in agent.tools for each in versions.named(use.tool, (agent.tenant, SHARED))]
     return {(each.name, each.version): each for each in found}
 
 

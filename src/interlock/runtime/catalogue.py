@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from interlock.core.call import Caller, Principal
-from interlock.core.canonical import kept
 from interlock.core.catalogue import Tool
 from interlock.core.choice import ALWAYS
 from interlock.core.compatibility_versions import predecessor
@@ -21,8 +20,8 @@ from interlock.core.policy import PolicySource, Visibility
 from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.core.spec_changes import SpecChange, spec_changes, told
 from interlock.core.stand_in import offered
-from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_json
-from interlock.core.tool_compile import compile_tool
+from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_bytes, spec_to_json
+from interlock.core.tool_parts import parts_of
 from interlock.core.view import ToolPage
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
@@ -97,8 +96,8 @@ class Registry:
         _refuse_what_nothing_undoes(new, wanted, versions=versions)
         _refuse_broken_promises(new, known)
         states = [first_state(_states(known[spec.identity[:3]]), gated=self._gated) for spec in new]
-        tools = [compile_tool(spec, state=state) for spec, state in zip(new, states, strict=True)]
-        found = tuple(map(_registered, tools))
+        found = tuple(_registered(spec, state) for spec, state in zip(new, states, strict=True))
+        tools = [Tool(spec, each.digest, each.state) for spec, each in zip(new, found, strict=True)]
         self._views.add(wanted, compiled=tools)
         if not found:
             return Planned(())
@@ -122,14 +121,14 @@ class Registry:
 
     async def changes(self, spec: ToolSpec) -> tuple[SpecChange, ...]:
         """In which fields a spec is another than the published version of its number; empty where it is not."""
-        rows = _of_tools((spec,), await self._views.named(spec.name, (spec.tenant,)))[spec.identity[:3]]
-        found = _versioned(spec.version, rows)
+        _, versions = await self._views.versions()
+        found = versions.get(spec.identity)
         return () if found is None or found.digest == spec_digest(spec) else _changes(found, spec)
 
     async def coming(self, specs: Iterable[ToolSpec]) -> tuple[Registered, ...]:
         """What publishing these would add."""
         _, versions = await self._views.versions()
-        return tuple(_registered(compile_tool(spec)) for spec in specs if versions.get(spec.identity) is None)
+        return tuple(_registered(spec) for spec in specs if versions.get(spec.identity) is None)
 
     def get(self, name: str, *, tenant: str = SHARED) -> Tool:
         """The default version of a name. Raises `ToolUnknown`."""
@@ -242,7 +241,7 @@ def _is_new(spec: ToolSpec, found: Registered | None) -> bool:
 
 
 def _changes(published: Registered, spec: ToolSpec) -> tuple[SpecChange, ...]:
-    return spec_changes(decode(published.spec), spec_to_json(spec))
+    return spec_changes(spec_to_json(spec_of(published)), spec_to_json(spec))
 
 
 def _each_once(wanted: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
@@ -303,7 +302,7 @@ def _refuse_broken_promises(new: Iterable[ToolSpec], known: Mapping[_Tool, list[
     for spec in here:
         coming.setdefault(spec.identity[:3], []).append(spec)
     for spec in here:
-        beside = [_registered_as(each) for each in coming[spec.identity[:3]] if each is not spec]
+        beside = [_registered(each) for each in coming[spec.identity[:3]] if each is not spec]
         last = _nearest(spec, [*known[spec.identity[:3]], *beside])
         comparison = None if last is None else _compared(spec_of(last), spec)
         if comparison is not None and comparison.breaks_its_promise:
@@ -340,15 +339,11 @@ def _version_of(name: str, version: str, versions: Iterable[Registered]) -> Tool
     return spec_of(known[version])
 
 
-def _registered_as(spec: ToolSpec) -> Registered:
-    return _registered(compile_tool(spec))
-
-
-def _registered(tool: Tool) -> Registered:
-    spec = tool.spec
-    return Registered(
-        spec.tenant, spec.source, spec.name, spec.version, tool.digest, tool.state, kept(spec_to_json(spec))
-    )
+def _registered(spec: ToolSpec, state: Lifecycle = Lifecycle.AVAILABLE) -> Registered:
+    """The version as it is stored, once it is seen that a tool follows from its spec: that is not kept."""
+    parts_of(spec)
+    text = spec_to_bytes(spec)
+    return Registered(spec.tenant, spec.source, spec.name, spec.version, spec_digest(spec), state, text)
 
 
 def _named(found: Registered) -> dict[str, str]:

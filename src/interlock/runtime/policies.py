@@ -52,11 +52,10 @@ class PolicyDesk:
         `coming` are versions that are about to be published.
         """
         view = self._views.current
-        catalogue = await self._views.catalogue(coming)
-        proposed = self._views.compile(await self._views.sources(tuple(sources)), catalogue=catalogue)
+        catalogue, proposed = await self._views.proposed(await self._views.sources(tuple(sources)), new=coming)
         for spec in catalogue.routed:
             proposed.check(spec)
-        tools = view.policies.impact(proposed, specs=catalogue.specs)
+        tools = () if proposed is view.policies else view.policies.impact(proposed, specs=catalogue.specs)
         void = tuple(each.id for each in await self._waiting(tenant, tools))
         return Change(tools, void, proposed.warnings)
 

@@ -105,7 +105,7 @@ class Promotions(Stopping):
         document, stored = await self._stored_default(own[0].name, tenant=own[0].tenant)
         default = change(own, stored)
         changed = document.changed(default_to_bytes(default))
-        self._views.compile(await self._views.sources(), catalogue=await self._views.catalogue(saving=(changed,)))
+        await self._views.proposed(await self._views.sources(), saving=(changed,))
         record = {
             "subject": document.name,
             **signed_by(by),

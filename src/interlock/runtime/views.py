@@ -77,6 +77,18 @@ class Views:
         await self._learn()
         return self._known.renewed(self.current.catalogue, await self._routing(saving), new=new).catalogue
 
+    async def proposed(
+        self,
+        sources: tuple[PolicySource, ...],
+        *,
+        new: tuple[Registered, ...] = (),
+        saving: tuple[Document, ...] = (),
+    ) -> tuple[Catalogue, PolicySet]:
+        """The same with these policies, which are compiled anew only where they are not those in force."""
+        await self._learn()
+        renewed = self._known.renewed(self.current.catalogue, await self._routing(saving), new=new)
+        return renewed.catalogue, self._compiled(sources, renewed)
+
     async def check(self, new: tuple[Registered, ...], *, under: tuple[PolicySource, ...] = ()) -> None:
         """Raise `PolicyInvalid` where versions that are about to be published do not fit the policies in force, or
         those that they would then be under."""

@@ -10,7 +10,7 @@ from interlock.core.lifecycle import Lifecycle
 from interlock.core.refusals import Code
 from interlock.core.retirement import day
 from interlock.loop.agent import Agent
-from interlock.loop.offer import Offer, planned
+from interlock.loop.offer import Offer, Role, Today, bound_of, offer, planned
 from interlock.models.dialects import Dialect, declare
 from interlock.models.turn import CallKind, Proposed
 from interlock.runtime.retiring import DAY_US
@@ -18,6 +18,8 @@ from interlock.testing.fakes import FakeClock
 from interlock.testing.models import Said, ScriptedModel
 from tests.gates import ALICE, OPERATOR, READS, AnyTool, Shelf
 from tests.runs import ended, events, offered, opened, start, told
+from tests.steps import steps
+from tests.unit.runtime.test_views_growth import clones
 
 pytestmark = pytest.mark.requirement("LOOP-7", "CALL-4")
 
@@ -141,3 +143,23 @@ async def test_what_a_run_may_use_is_remembered_until_a_tool_of_it_has_drained()
         assert [names(), names()] == [["save", "search"]] * 2
         clock.advance(2 * DAY_US / 1_000_000)
         assert names() == ["save"]
+
+
+@pytest.mark.requirement("SCALE-3")
+async def test_an_agent_with_a_few_tools_of_its_own_is_offered_them_at_no_look_at_all_others() -> None:
+    async def starting(count: int) -> int:
+        async with opened(":memory:", ScriptedModel(["done"]), clones(count), READS) as gate:  # type: ignore[arg-type]
+            view, caller, agent = gate._views.current, Caller(ALICE, run="r"), Agent("a")
+            role = Role(agent, {"a": agent}, Dialect.OPENAI_CHAT)
+
+            def once() -> None:
+                bound = bound_of(view, [caller], ["search", "search_3", "save"])
+                given = offer(view, caller, bound, role=role, today=Today(gate.health, 0))
+                assert [*given.pins] == ["search", "search_3"]
+                assert ("search_4" in given.known, "nothing" in given.known) == (True, False)
+
+            once()
+            return steps(once)
+
+    await starting(5)
+    assert await starting(200) <= 1.05 * await starting(5)

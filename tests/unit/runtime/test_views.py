@@ -9,7 +9,6 @@ from interlock import Caller, Gate, PolicySource
 from interlock.core.errors import PolicyInvalid
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.tool import ToolSpec
-from interlock.core.tool_compile import compile_tool
 from interlock.ports import Registered
 from interlock.runtime.catalogue import _registered
 from interlock.runtime.views import Views
@@ -22,7 +21,7 @@ TWO = replace(ONE, version="2")
 
 
 def stored(spec: ToolSpec, state: Lifecycle = Lifecycle.AVAILABLE) -> Registered:
-    return replace(_registered(compile_tool(spec)), state=state)
+    return _registered(spec, state)
 
 
 async def viewed(*found: Registered, known: tuple[ToolSpec, ...] = (ONE, TWO)) -> str | None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 import pytest
 
 from interlock import Caller, Gate, ToolCall
+from interlock.core.agents import AgentTools, ToolUse
+from interlock.core.call import Origin
 from interlock.core.functions import Declaration
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.tool import SHARED, ToolSpec
@@ -157,8 +159,41 @@ async def register(gate: Gate) -> int:
     return await steps_of(once)
 
 
+async def promote(gate: Gate) -> int:
+    spec = gate.catalogue.get("search_1").spec
+    await gate.catalogue.register([replace(spec, version=each) for each in ("2", "3", "4")], by=OPERATOR)
+    await gate.catalogue.promote("search_1", "3", by=OPERATOR, reason="once, so that all is worked out")
+
+    async def once() -> None:
+        await gate.catalogue.promote("search_1", "2", by=OPERATOR, reason="it is better")
+
+    return await steps_of(once)
+
+
+async def publish_agent(gate: Gate) -> int:
+    async def save(name: str) -> None:
+        agent = AgentTools(name, tenant="acme", tools=(ToolUse("search_1"), ToolUse("search_2")))
+        await gate.agents.save(agent, by=OPERATOR, reason="it is needed")
+
+    await save("one")
+    return await steps_of(lambda: save("two"))
+
+
+async def declare(gate: Gate) -> int:
+    """What an agent with two tools of its own is offered."""
+    await publish_agent(gate)
+    caller = Caller(ALICE, origin=Origin(agent="one"))
+
+    def once() -> None:
+        found = gate.catalogue.declarations(caller, dialect="openai-chat")
+        assert len(found.tools) == len(gate.catalogue.page(caller).tools) == 2
+
+    once()
+    return steps(once)
+
+
 @pytest.mark.requirement("SCALE-3")
-@pytest.mark.parametrize("work", [freeze_here, register])
+@pytest.mark.parametrize("work", [freeze_here, register, promote, publish_agent, declare])
 async def test_an_operator_s_own_change_of_a_tool_costs_the_same_among_few_and_among_many(
     work: Callable[[Gate], Awaitable[int]],
 ) -> None:
