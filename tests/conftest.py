@@ -1,8 +1,9 @@
 """Fixtures that every test may ask for: the asyncio backend, cases of trouble, and what others wrote."""
 
+import gc
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,17 @@ settings.register_profile(
     "interlock", deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("interlock")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays until the end: nothing is gained by looking through it for what is not used any more."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 @pytest.fixture
