@@ -1,6 +1,5 @@
 """Starts worker processes on one store, kills them, and looks at what is left. Only processes that it started die."""
 
-import multiprocessing
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,13 +10,10 @@ from interlock.core.chain import Break
 from interlock.core.journal import AuditQuery
 from tests.crash.judge import Judge, JudgedWorld
 from tests.crash.kill_worker import live, opened
+from tests.forked import PROCESSES
 from tests.simulation.people import TENANT
 from tests.simulation.verdict import Facts, Left, verdict
 from tests.simulation.world import Stage
-
-# Every worker is forked from a process that has imported all of it and opened nothing, which saves a second each.
-PROCESSES = multiprocessing.get_context("forkserver")
-PROCESSES.set_forkserver_preload(["tests.crash.kill_worker", "tests.crash.run_worker"])
 
 Live = Callable[..., None]
 """What a worker process does: it is given where to say that it begins, its folder, and its number."""

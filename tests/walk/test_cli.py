@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
+
 INTERLOCK = Path(sys.executable).with_name("interlock")
 SAVE = ("call", "save_note", '{"title": "hello", "text": "Good morning."}', "--task", "greeting")
 HELP_SECONDS_MAX = 0.4
@@ -41,6 +43,11 @@ async def stop_here() -> str:
 
 def interlock(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
     """Run the command; nobody sits at it."""
+    return forked.run([INTERLOCK, *arguments], folder=folder, environment={**os.environ, **settings})
+
+
+def started(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    """The same, from where Python starts."""
     return subprocess.run(
         [INTERLOCK, *arguments], cwd=folder, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL,
         env={**os.environ, **settings}, timeout=30,
@@ -168,7 +175,7 @@ def test_a_reader_who_has_had_enough_is_no_traceback(project: Path) -> None:
 
 
 def test_output_is_readable_in_a_terminal_that_knows_only_ascii(project: Path) -> None:
-    ran = interlock(
+    ran = started(
         project, "tools", "list", LC_ALL="C", PYTHONIOENCODING="ascii", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0"
     )
     assert ran.returncode == 0
@@ -180,7 +187,7 @@ def test_help_is_there_at_once(tmp_path: Path) -> None:
     took = []
     for _ in range(3):
         began = cpu_seconds()
-        assert interlock(tmp_path, "--help").returncode == 0
+        assert started(tmp_path, "--help").returncode == 0
         took.append(cpu_seconds() - began)
     assert min(took) < HELP_SECONDS_MAX
 

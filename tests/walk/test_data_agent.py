@@ -1,7 +1,6 @@
 """The data agent: three agents over a tenant's sales, a report with its lineage, one approval, one publication."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -13,6 +12,7 @@ import pytest
 from interlock import Agent, Deny, RunLimits, RunState, RunUnknown, Standing, Status
 from interlock.core.journal import AuditQuery
 from interlock.testing.models import ScriptedModel
+from tests import forked
 from tests.gates import AUDITOR, records
 from tests.walk.data_agent import ALICE, BOB, CAROL, FOLDER, HAS_MCP, REPORT, TEAM, Shelf, data_gate
 
@@ -217,16 +217,8 @@ sys.exit(main.main(sys.argv[1:]))
 
 
 def program(home: Path, *options: str, code: str = "") -> "subprocess.CompletedProcess[str]":
-    command = [
-        sys.executable,
-        *(["-c", code] if code else [str(FOLDER / "main.py")]),
-        "--scripted",
-        "--home",
-        str(home),
-    ]
-    return subprocess.run(
-        [*command, *options], capture_output=True, text=True, check=False, timeout=50, env={**os.environ}
-    )
+    command = [*(["-c", code] if code else [FOLDER / "main.py"]), "--scripted", "--home", home, *options]
+    return forked.run(command, folder=Path.cwd())
 
 
 @pytest.mark.requirement("OBS-8")
