@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 import re2
 
@@ -66,6 +67,7 @@ def _replace(text: str, spans: Iterable[tuple[int, int]]) -> str:
     return "".join(parts)
 
 
+@lru_cache(maxsize=1_024)
 def _attribute(value: str) -> str:
     return _UNFIT_IN_ATTRIBUTE.sub("_", clean(value).text)[:ATTRIBUTE_CHARS_MAX]
 

@@ -15,7 +15,7 @@ from interlock.loop.holding import Contended, Held, Used, most_used, used_by, us
 from interlock.loop.interrupted import Interrupted
 from interlock.loop.machine import Cause, State
 from interlock.loop.model import Model, ModelUnknown, Reply
-from interlock.loop.offer import Offer, Role, checking, missing
+from interlock.loop.offer import Offer, Role, checking
 from interlock.loop.reach import caller_for
 from interlock.loop.transcript import Transcript
 from interlock.loop.verdict import LastTurn, judged, last_turn
@@ -66,6 +66,7 @@ class Asking:
         self._drive = drive
         self._transcripts: dict[str, Transcript] = {}
         self._offered: tuple[Dialect, Agent, Offer] | None = None
+        self._role: Role | None = None
 
     async def step(self) -> bool:
         """Ask for one turn, and write down what came. False: the run rests or is over."""
@@ -77,7 +78,7 @@ class Asking:
         if principal is None:
             await drive.end(Cause.STOPPED, Ended("principal", "Who this run is for is no longer known."))
             return False
-        gone = missing(reach.views.current, begun.bound, view.tenant)
+        gone = reach.offers.missing(reach.views.current, begun.bound, tenant=view.tenant)
         if gone:
             return await self._without(gone[0])
         try:
@@ -114,9 +115,11 @@ class Asking:
     def offer(self, dialect: Dialect, caller: Caller) -> Offer:
         """The tools of the turn that this caller is at."""
         view, reach = self._drive.view, self._drive.reach
-        role = Role(view.agent, view.agents, dialect, view.offered(caller.turn))
+        agent, names, role = view.agent, view.offered(caller.turn), self._role
+        if role is None or role.agent is not agent or role.dialect is not dialect or role.names != names:
+            role = self._role = Role(agent, view.agents, dialect, names)
         found = reach.offers.of(reach.views.current, caller, view.begun.bound, role=role, now_us=self._drive.now_us())
-        self._offered = dialect, view.agent, found
+        self._offered = dialect, agent, found
         return found
 
     def offered(self, dialect: Dialect, caller: Caller) -> Offer:
@@ -261,7 +264,7 @@ class Asking:
         if heard.is_settled:
             return ()
         used = heard.used
-        amounts = Amounts(rounds=rounds, tokens=used.tokens, cost_micros=used.cost_micros, working_ms=heard.working_ms)
+        amounts = Amounts(rounds, 0, used.tokens, used.cost_micros, heard.working_ms)
         taken = self._drive.reach.limits.reservations(heard.caller, None, now_us=self._drive.now_us())
         return tuple([Reservation(scope, amounts, limits) for scope, _, limits in taken])
 

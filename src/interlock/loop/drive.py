@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Sequence
-from dataclasses import replace
 from enum import Enum, auto
 from typing import TypeVar
 
@@ -22,7 +21,18 @@ from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
 from interlock.loop.calling import Calling
-from interlock.loop.entries import Ended, Entry, Faulted, Moved, Responded, Step, Wish, entries_after, written
+from interlock.loop.entries import (
+    Ended,
+    Entry,
+    Faulted,
+    Moved,
+    Responded,
+    Step,
+    Wish,
+    causes_of,
+    entries_after,
+    written,
+)
 from interlock.loop.interrupted import CutOff, Interrupted, RunLost
 from interlock.loop.machine import RESTING, Cause, State, after
 from interlock.loop.noting import Noting
@@ -71,6 +81,8 @@ class Drive:
         self._at = _At.STEP
         self._stop_asked = False
         self._leaving = False
+        self._is_expired = False
+        self._timer: asyncio.TimerHandle | None = None
         self._held_s = reach.world.clock.monotonic_s()
 
     async def run(self) -> None:
@@ -88,6 +100,9 @@ class Drive:
                     return
         except RunLost:
             return
+        finally:
+            if self._timer is not None:
+                self._timer.cancel()
 
     async def _leave_off(self) -> None:
         """Let go of the run as it stands, for whoever looks first."""
@@ -112,16 +127,26 @@ class Drive:
         Raises `Interrupted`.
         """
         expires_us = self.view.begun.expires_us
-        if expires_us is None:
-            return await self._see(work, _At.MODEL)
-        left_s = max(0.0, (expires_us - self.now_us()) / 1_000_000) + EXPIRY_LATE_S
-        try:
-            async with asyncio.timeout(left_s) as expiry:
-                return await self._see(work, _At.MODEL)
-        except TimeoutError:
-            if expiry.expired():
-                raise Interrupted from None
-            raise
+        if expires_us is not None:
+            self._wind(expires_us)
+        return await self._see(work, _At.MODEL)
+
+    def _wind(self, expires_us: int) -> None:
+        """Interrupt the run when its time is over: one timer for all its requests, wound anew where clocks part."""
+        loop = asyncio.get_running_loop()
+        at_s = loop.time() + max(0.0, (expires_us - self.now_us()) / 1_000_000) + EXPIRY_LATE_S
+        timer = self._timer
+        if timer is not None and abs(timer.when() - at_s) < EXPIRY_LATE_S:
+            return
+        if timer is not None:
+            timer.cancel()
+        self._timer = loop.call_at(at_s, self._expire)
+
+    def _expire(self) -> None:
+        self._timer = None
+        if self._at is _At.MODEL and self._task is not None:
+            self._is_expired = True
+            self._task.cancel()
 
     async def see(self, work: Coroutine[object, object, T]) -> T:
         """Wait for calls, for as long as nobody wants the run to stop. Raises `Interrupted`."""
@@ -145,7 +170,7 @@ class Drive:
             self._at = _At.STEP
 
     def _is_to_stop(self, at: _At) -> bool:
-        return self._stop_asked or (self._leaving and at is _At.MODEL)
+        return self._stop_asked or (at is _At.MODEL and (self._leaving or self._is_expired))
 
     async def sure(self) -> None:
         """Look whether the run is held still, where some time has passed: a process may have stood still for long, and
@@ -175,7 +200,7 @@ class Drive:
         try:
             return await self._at_its_state()
         except Interrupted:
-            self._stop_asked = False
+            self._stop_asked = self._is_expired = False
             await self.catch_up()
             return True
 
@@ -231,7 +256,7 @@ class Drive:
         ended = next((each.body for each in steps if isinstance(each.body, Ended)), None)
         for _ in range(tries):
             version, began_s = self.view.version, self.reach.world.clock.monotonic_s()
-            state = after(self.view.state, [cause for each in steps for cause in each.causes])
+            state = after(self.view.state, causes_of(steps))
             move = make_move(  # by position, as every step comes by
                 self.claim,
                 version,
@@ -337,7 +362,7 @@ class Drive:
 
     def _ending(self, state: State, steps: Sequence[Step], reason: str) -> Event:
         """The record of the end, with what was used by then: by what is written now, too."""
-        view, spent = self.view, replace(self.view.spent)
+        view, spent = self.view, self.view.spent.so_far()
         for each in steps:
             if isinstance(each.body, Responded | Faulted):
                 spent.charge(each.body)

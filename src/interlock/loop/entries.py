@@ -7,7 +7,7 @@ bytes of a model's answer, an observation) behind it to the byte.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias, TypeVar
@@ -200,6 +200,11 @@ class Step(NamedTuple):
     causes: tuple[Cause, ...]
 
 
+def causes_of(steps: Sequence[Step]) -> tuple[Cause, ...]:
+    """What steps that are written together move the run by, in order."""
+    return steps[0].causes if len(steps) == 1 else tuple([cause for each in steps for cause in each.causes])
+
+
 @frozen
 class Entry:
     """One entry as it was read: when it happened, what it moved, and what it says."""
@@ -218,7 +223,10 @@ class Entry:
 def written(body: Body, *causes: Cause, at_us: int) -> RunEntry:
     """The entry as it is kept."""
     said, behind = _parts(body)
-    head = orjson.dumps({"causes": causes, "is": said})
+    try:
+        head = orjson.dumps({"causes": causes, "is": said}, default=_in_json)
+    except TypeError:  # what the encoder knows nothing of, such as keys that are no text
+        head = orjson.dumps({"causes": causes, "is": spec_to_json(body)})
     return make_run_entry(KINDS[type(body)], at_us, b"%b\n%b" % (head, behind) if behind else head)
 
 
@@ -262,7 +270,12 @@ def _parts(body: Body) -> tuple[object, bytes]:
             del said["seen"]
             return said, to_bytes(body.seen)
         case _:
-            return spec_to_json(body), b""
+            return body, b""  # the encoder writes dataclasses as `spec_to_json` does, but for sets
+
+
+def _in_json(value: object) -> object:
+    """What the encoder does not know, as `spec_to_json` writes it."""
+    return spec_to_json(value)
 
 
 B = TypeVar("B", Begun, Faulted, Wished, Said, HandedOff, Moved, Ended)

@@ -69,10 +69,12 @@ class RunLimits:
 
         Raises `SettingsInvalid` for a limit of `Limits` that is not the run's own: the installation sets those.
         """
+        if given is None:
+            return USUAL
         if isinstance(given, RunLimits):
             return given
         found: dict[str, Any] = {}
-        for limit in () if given is None else given.limits:
+        for limit in given.limits:
             name = _NAMES.get((limit.scope, limit.unit))
             if name is None or limit.window_s:
                 raise SettingsInvalid(
@@ -94,3 +96,7 @@ _NAMES: Mapping[tuple[ScopeKind, Unit], str] = {
 
 def _is_amount(number: object, most: int) -> bool:
     return isinstance(number, int | float) and not isinstance(number, bool) and 0 <= number <= most
+
+
+USUAL = RunLimits()
+"""Those of a run that is given none of its own."""

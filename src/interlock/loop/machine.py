@@ -9,8 +9,9 @@ them when it is written and when it is read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
@@ -178,7 +179,8 @@ class IllegalStep(StoreError):
     """A journal holds a step that the table does not allow: it was not written by this machine."""
 
 
-def after(state: State, causes: Iterable[Cause]) -> State:
+@lru_cache(maxsize=1_024)
+def after(state: State, causes: tuple[Cause, ...]) -> State:
     """Where a run stands after these, in order. Raises `IllegalStep`."""
     for cause in causes:
         following = RUN[state].get(cause)

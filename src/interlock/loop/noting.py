@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from interlock.core.frozen import maker
 from interlock.core.observation import Observation
-from interlock.loop.entries import Step, written
+from interlock.loop.entries import Step, causes_of, written
 from interlock.loop.machine import after
 from interlock.ports import NotMoved, RunMove
 
@@ -43,7 +43,7 @@ class Noting:
         """The step of the run, given what came of the call."""
         self.steps, self.at_us = self._steps_of(seen), self._now_us()
         entries = tuple([written(each.body, *each.causes, at_us=self.at_us) for each in self.steps])
-        state = after(self._state, [cause for each in self.steps for cause in each.causes])
+        state = after(self._state, causes_of(self.steps))
         return make_move(self.claim, self.version, entries, str(state), self.at_us)
 
     def moved(self, moved: int | NotMoved | None) -> None:

@@ -192,6 +192,7 @@ class Offers:
         self._health = health
         self._found: dict[_Key, tuple[View, tuple[Bound, ...], Principal, Role, Offer]] = {}
         self._bound: tuple[View, object, object, tuple[Bound, ...]] | None = None
+        self._whole: tuple[View, tuple[Bound, ...], str] | None = None
         self._usable: dict[tuple[int, int, str], _Usable] = {}
 
     def of(self, view: View, caller: Caller, bound: tuple[Bound, ...], *, role: Role, now_us: int) -> Offer:
@@ -199,7 +200,12 @@ class Offers:
         key = (id(view), id(bound), role.agent.name, role.dialect, role.names)
         known = self._found.get(key) if self._health.is_quiet else None
         holds = known is not None and _holds(known[4].until_us, now_us)
-        if known is not None and holds and known[2] == caller.principal and known[3] == role:
+        if (
+            known is not None
+            and holds
+            and (known[2] is caller.principal or known[2] == caller.principal)
+            and (known[3] is role or known[3] == role)
+        ):
             if known[3].agents is not role.agents:  # the next turn of this run finds its own, which is equal at once
                 self._found[key] = view, bound, caller.principal, role, known[4]
             return known[4]
@@ -209,6 +215,16 @@ class Offers:
                 self._found.clear()
             self._found[key] = view, bound, caller.principal, role, found
         return found
+
+    def missing(self, view: View, bound: tuple[Bound, ...], *, tenant: str) -> tuple[Bound, ...]:
+        """The bound versions that are not here any more; of those that were whole last, in this view, none is."""
+        known = self._whole
+        if known is not None and known[0] is view and known[1] is bound and known[2] == tenant:
+            return ()
+        gone = missing(view, bound, tenant)
+        if not gone:
+            self._whole = view, bound, tenant
+        return gone
 
     def usable(
         self, view: View, caller: Caller, bound: tuple[Bound, ...], *, agent: Agent, now_us: int

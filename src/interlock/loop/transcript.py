@@ -15,6 +15,7 @@ from interlock.core.render import for_model
 from interlock.loop.entries import Begun, HandedOff, Observed, Said
 from interlock.loop.view import History, Round, RunView
 from interlock.models.codec import Answer, Codec
+from interlock.models.conversation import Conversation
 from interlock.models.openai_responses import APPROVED
 from interlock.models.turn import CallKind, Ended, Proposed
 
@@ -33,14 +34,14 @@ class Transcript:
         self._view = view
         self._codec = codec
         self._sent = 0
-        self._kept: list[Message] = []
+        self._kept = Conversation()
 
     def messages(self, *, note: str = "") -> list[Message]:
         """All that is sent by now; `note` is said at the end, this time only."""
         view = self._view
         if self._sent == 0 or view.conversation_at > self._sent:
             self._sent = view.conversation_at
-            self._kept = _opening(view)
+            self._kept = Conversation(_opening(view))
         history = view.history
         while self._sent < len(history):
             self._kept += _messages(history[self._sent], self._codec)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from interlock.core.call import storable
@@ -52,44 +52,50 @@ def judged(turn: Turn, *, last: LastTurn | None) -> tuple[Cause, str]:
 
 def over(view: RunView, *, now_us: int) -> tuple[Cause, Ended] | None:
     """The limit that a run has run into, if it has: it ends there, whatever it is at."""
-    for reason, why in _broken(view, view.begun.limits, now_us):
-        return Cause.OVER_LIMIT, Ended(reason, why)
+    broken = _broken(view, view.begun.limits, now_us)
+    if broken is not None:
+        return Cause.OVER_LIMIT, Ended(*broken)
     for tool, times in view.trouble.fixable.items():
         if times > view.begun.limits.fixable:
             return Cause.GAVE_UP, Ended("fixable", f"Calls of {tool[:128]} were refused {times} times in a row.")
     return None
 
 
-def _broken(view: RunView, limits: RunLimits, now_us: int) -> Iterator[tuple[str, str]]:
+def _broken(view: RunView, limits: RunLimits, now_us: int) -> tuple[str, str] | None:
+    """The first limit that is, by its name and in words. Every step asks, so that one limit costs one comparison."""
     spent, trouble = view.spent, view.trouble
-    if view.begun.expires_us is not None and now_us >= view.begun.expires_us:
-        yield "expired", "Its time is over."
-    if view.state in RESTING and limits.waits_s is not None and now_us - view.since_us > limits.waits_s * 1_000_000:
-        yield "waits_s", f"It waited for people for more than {limits.waits_s:g} seconds."
+    expires_us = view.begun.expires_us
+    if expires_us is not None and now_us >= expires_us:
+        return "expired", "Its time is over."
+    if limits.waits_s is not None and view.state in RESTING and now_us - view.since_us > limits.waits_s * 1_000_000:
+        return "waits_s", f"It waited for people for more than {limits.waits_s:g} seconds."
     if trouble.invented > limits.invented:
-        yield "invented", f"{trouble.invented} names were called that no tool has."
-    repeated = max(trouble.failing.values(), default=0)
+        return "invented", f"{trouble.invented} names were called that no tool has."
+    repeated = max(trouble.failing.values()) if trouble.failing else 0
     if repeated >= limits.repeats > 0:
-        yield "repeats", f"One and the same call failed {repeated} times."
+        return "repeats", f"One and the same call failed {repeated} times."
     if trouble.idle > limits.idle:
-        yield "idle", f"{trouble.idle} turns in a row came to nothing."
+        return "idle", f"{trouble.idle} turns in a row came to nothing."
     if spent.hand_offs > limits.hand_offs:
-        yield "hand_offs", f"The task was handed on {spent.hand_offs} times."
-    if view.state in ASKS:
-        yield from ((name, f"It has used up its {name}: {used} of {most}.") for name, used, most in _used_up(view))
+        return "hand_offs", f"The task was handed on {spent.hand_offs} times."
+    return _used_up(limits, spent) if view.state in ASKS else None
 
 
-def _used_up(view: RunView) -> Iterator[tuple[str, float, float]]:
-    """What leaves no room for another request."""
-    limits, spent = view.begun.limits, view.spent
-    for name, used, most in (
-        ("rounds", spent.rounds, limits.rounds),
-        ("tokens", spent.tokens, limits.tokens),
-        ("cost_micros", spent.cost_micros, limits.cost_micros),
-        ("working_s", spent.working_ms / 1_000, limits.working_s),
-    ):
-        if most is not None and used >= most:
-            yield name, used, most
+def _used_up(limits: RunLimits, spent: Spent) -> tuple[str, str] | None:
+    """The first limit that leaves no room for another request."""
+    if limits.rounds is not None and spent.rounds >= limits.rounds:
+        return _spent_all("rounds", spent.rounds, limits.rounds)
+    if limits.tokens is not None and spent.tokens >= limits.tokens:
+        return _spent_all("tokens", spent.tokens, limits.tokens)
+    if limits.cost_micros is not None and spent.cost_micros >= limits.cost_micros:
+        return _spent_all("cost_micros", spent.cost_micros, limits.cost_micros)
+    if limits.working_s is not None and spent.working_ms >= limits.working_s * 1_000:
+        return _spent_all("working_s", spent.working_ms / 1_000, limits.working_s)
+    return None
+
+
+def _spent_all(name: str, used: float, most: float) -> tuple[str, str]:
+    return name, f"It has used up its {name}: {used} of {most}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +110,32 @@ class LastTurn:
 
 def last_turn(view: RunView, spent: Spent | None = None) -> LastTurn | None:
     """Whether the next turn is the last one, or the one before which so much was spent; None where it is not."""
-    found = tuple(_last(view.begun.limits, spent or view.spent))
+    found = _last(view.begun.limits, spent or view.spent)
     if not found:
         return None
     limits = ", ".join(f"{name} (at most {most:g})" for name, most, _ in found)
     return LastTurn(found[0][0], limits, LAST_TURN.format(left=", ".join(left for *_, left in found)))
 
 
-def _last(limits: RunLimits, spent: Spent) -> Iterator[tuple[str, float, str]]:
+def _last(limits: RunLimits, spent: Spent) -> list[tuple[str, float, str]]:
     """The limits that leave room for one turn alone: name, the most there may be, and what is left of it in words."""
+    found: list[tuple[str, float, str]] = []
     if limits.rounds is not None and limits.rounds - spent.rounds <= 1 and limits.rounds > 1:
-        yield "rounds", limits.rounds, "no further turn"
+        found.append(("rounds", limits.rounds, "no further turn"))
     if limits.calls is not None and spent.calls >= limits.calls:
-        yield "calls", limits.calls, "no further call"
-    for name, used, most in (
-        ("tokens", spent.tokens, limits.tokens),
-        ("cost_micros", spent.cost_micros, limits.cost_micros),
-    ):
-        mean = used / spent.rounds if spent.rounds else 0
-        if most is not None and spent.rounds and used + 2 * mean > most:
-            yield name, most, f"{most - used:g} of {most:g} {name.removesuffix('_micros')} left"
+        found.append(("calls", limits.calls, "no further call"))
+    if limits.tokens is not None and _is_nearly_spent(spent.tokens, limits.tokens, rounds=spent.rounds):
+        left = f"{limits.tokens - spent.tokens:g} of {limits.tokens:g} tokens left"
+        found.append(("tokens", limits.tokens, left))
+    if limits.cost_micros is not None and _is_nearly_spent(spent.cost_micros, limits.cost_micros, rounds=spent.rounds):
+        left = f"{limits.cost_micros - spent.cost_micros:g} of {limits.cost_micros:g} cost left"
+        found.append(("cost_micros", limits.cost_micros, left))
+    return found
+
+
+def _is_nearly_spent(used: int, most: int, *, rounds: int) -> bool:
+    """Whether two more turns, each as the mean of those before, are more than there may be."""
+    return rounds > 0 and used + 2 * used / rounds > most
 
 
 def calls_over(view: RunView, calls: Sequence[tuple[int, str]]) -> dict[int, str]:
@@ -134,6 +146,8 @@ def calls_over(view: RunView, calls: Sequence[tuple[int, str]]) -> dict[int, str
     """
     limits, spent = view.begun.limits, view.spent
     found: dict[int, str] = {}
+    if not limits.calls_per_tool and (limits.calls is None or spent.calls <= limits.calls):
+        return found
     made, per_tool = spent.calls - len(calls), spent.per_tool.copy()
     per_tool.subtract(each.seen.tool for each in view.round.observed.values())
     for position, tool in calls:

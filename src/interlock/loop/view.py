@@ -101,6 +101,10 @@ class Spent:
     hand_offs: int = 0
     per_tool: Counter[str] = field(default_factory=Counter)
 
+    def so_far(self) -> Spent:
+        """The same numbers, to add to; what each tool was called is not among them."""
+        return Spent(self.rounds, self.calls, self.tokens, self.cost_micros, self.working_ms, self.hand_offs)
+
     def charge(self, asked: Responded | Faulted) -> None:
         """Add what one request to a model has used."""
         self.rounds += isinstance(asked, Responded)
@@ -198,10 +202,11 @@ class RunView:
         self.version = entry.sequence
         if self.state is not before:
             self.since_us = entry.at_us
-        for cause in entry.causes:
-            done = _CARRIED_OUT.get((before, cause))
-            if done is not None:
-                self.wishes.pop(done, None)
+        if self.wishes:
+            for cause in entry.causes:
+                done = _CARRIED_OUT.get((before, cause))
+                if done is not None:
+                    self.wishes.pop(done, None)
         self._take(entry.body, entry, turn)
 
     def _take(self, body: Body, entry: Entry, turn: Turn | None) -> None:

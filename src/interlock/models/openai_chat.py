@@ -12,6 +12,7 @@ from typing import Final
 
 from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.conversation import Conversation
 from interlock.models.names import WireNames
 from interlock.models.openai_chat_read import StreamReader, read_response, read_stream
 from interlock.models.pairing import INTERRUPTED
@@ -134,9 +135,10 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
 
 
 def _paired(messages: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    sent: list[Mapping[str, object]] = []
+    known = messages.paired if isinstance(messages, Conversation) else 0
+    sent: list[Mapping[str, object]] = [*messages[:known]]
     waiting: list[str] = []
-    for message in messages:
+    for message in messages[known:]:
         if message.get("role") == "tool":
             answered = message.get("tool_call_id")
             waiting = [call_id for call_id in waiting if call_id != answered] if waiting != [answered] else []
@@ -146,6 +148,8 @@ def _paired(messages: Sequence[Mapping[str, object]]) -> list[Mapping[str, objec
             calls = message.get("tool_calls")
             waiting = [text(call.get("id")) for call in mappings(calls)] if calls else []
         sent.append(message)
+    if isinstance(messages, Conversation) and not waiting and len(sent) == len(messages):
+        messages.paired = len(messages)
     return [*sent, *map(_interrupted, waiting)]
 
 

@@ -12,9 +12,9 @@ from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNo
 from interlock.store.books import Books, RunKey
 from interlock.store.memory_chain import MemoryChain
 from interlock.store.rules import FIRST_FENCE
-from interlock.store.run_rules import Standing, not_moved, not_told, numbered, wake_after
+from interlock.store.run_rules import Standing, not_moved, not_told, wake_after
 
-make_entry, make_head = maker(RunEntry), maker(StoredRun)
+make_entry, make_head, make_standing = maker(RunEntry), maker(StoredRun), maker(Standing)
 
 
 @dataclass(slots=True)
@@ -33,7 +33,7 @@ class _Run:
     @property
     def stands(self) -> Standing:
         head = self.head
-        return Standing(head.version, head.fence, own=self.is_held, over=head.over, woken=self.woken)
+        return make_standing(head.version, head.fence, head.held and self.at_work, head.over, self.woken)
 
     @property
     def seen(self) -> StoredRun:
@@ -42,11 +42,11 @@ class _Run:
 
     def append(self, entries: tuple[RunEntry, ...]) -> int:
         """The version after them."""
-        self.entries += [
-            make_entry(entry.kind, entry.at_us, entry.data, each)
-            for each, entry in numbered(entries, after=self.head.version)
-        ]
-        return self.head.version + len(entries)
+        version = self.head.version
+        for entry in entries:
+            version += 1
+            self.entries.append(make_entry(entry.kind, entry.at_us, entry.data, version))
+        return version
 
     def due_since_us(self, at_us: int) -> int | None:
         """Since when it wants to be looked at; None: it does not."""
@@ -74,11 +74,23 @@ class MemoryRuns:
         """Keep a new run. None: the tenant has one of that id already."""
         if (new.tenant, new.id) in self._runs:
             return None
-        head = StoredRun(
-            new.tenant, new.id, new.state, 0, FIRST_FENCE, new.agent, new.principal, new.at_us, new.at_us, held=True
+        entries = [
+            make_entry(each.kind, each.at_us, each.data, sequence) for sequence, each in enumerate(new.entries, 1)
+        ]
+        head = make_head(
+            new.tenant,
+            new.id,
+            new.state,
+            len(entries),
+            FIRST_FENCE,
+            new.agent,
+            new.principal,
+            new.at_us,
+            new.at_us,
+            None,
+            True,
         )
-        begun = self._runs[new.tenant, new.id] = _Run(head, [])
-        begun.head = replace(head, version=begun.append(new.entries))
+        self._runs[new.tenant, new.id] = _Run(head, entries)
         self._record(new.event)
         return RunClaim(new.tenant, new.id, FIRST_FENCE)
 
@@ -116,7 +128,8 @@ class MemoryRuns:
         )
         found.woken = False
         self._record(move.event)
-        self._books.charge(move.charges)
+        if move.charges:
+            self._books.charge(move.charges)
         if move.ended is not None:
             self._books.end(key, why=move.ended)
         return found.head.version

@@ -5,10 +5,13 @@ from collections.abc import Mapping
 
 import pytest
 
+from interlock import Host
 from interlock.core.errors import StoreError
+from interlock.loop.limits import RunLimits
 from interlock.loop.machine import State
 from interlock.loop.model import Reply
 from interlock.store.memory import MemoryStore
+from interlock.testing.fakes import FakeClock
 from interlock.testing.models import Script, ScriptedModel
 from tests.gates import ALICE, Shelf
 from tests.runs import events, happened, on_store, opened, rested, start
@@ -103,3 +106,32 @@ async def test_words_that_come_while_a_step_is_written_stand_before_it() -> None
         await run.result()
         kinds = [event.kind for event in await events(run)]
     assert kinds == ["begun", *["said"] * 20, "responded", "observed", "responded", "ended"]
+
+
+class Falters(ScriptedModel):
+    """A model that answers once, in which time the clock goes on, and then never."""
+
+    def __init__(self, clock: FakeClock, *, takes_s: float) -> None:
+        super().__init__([("search", {"query": "x"})])
+        self.clock, self.takes_s = clock, takes_s
+
+    async def ask(self, body: Mapping[str, object]) -> Reply:
+        if self.requests:
+            await asyncio.Event().wait()
+        self.clock.advance(self.takes_s)
+        return await super().ask(body)
+
+
+@pytest.mark.requirement("LOOP-8")
+@pytest.mark.parametrize(("expires_s", "takes_s"), [(0.1, 0), (3_600, 3_599.9)])
+async def test_the_time_of_a_run_ends_while_it_waits_for_a_later_answer(expires_s: float, takes_s: float) -> None:
+    """By the timer of its first request, or by another where the clock has gone on by itself since."""
+    clock = FakeClock()
+    async with opened(":memory:", Falters(clock, takes_s=takes_s), Shelf().tools, host=Host(clock=clock)) as gate:
+        run = await start(gate, limits=RunLimits(expires_s=expires_s))
+        await happened(run, "observed")
+        ending = asyncio.create_task(run.result(timeout_s=5))
+        await asyncio.wait([ending], timeout=0.15)
+        clock.advance(0.1)
+        report = await ending
+    assert (report.state, report.reason) == (State.ABORTED, "expired")

@@ -1,6 +1,8 @@
 """What is written in a journal is read again the same, to the byte, and what is none of ours is a fault."""
 
 import dataclasses
+import json
+from types import MappingProxyType
 
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from interlock import Principal
 from interlock.core.errors import StoreError
 from interlock.core.observation import Observation, Problem, Status
 from interlock.core.refusals import Code
+from interlock.core.tool import spec_to_json
 from interlock.loop.agent import Agent
 from interlock.loop.entries import (
     KINDS,
@@ -68,6 +71,20 @@ def test_each_is_read_as_it_was_written(body: Body) -> None:
     again = read(dataclasses.replace(entry, sequence=3))
     assert (again.body, again.causes, again.at_us, again.sequence) == (body, (Cause.OBSERVED, Cause.ASKED), 5, 3)
     assert again.kind == entry.kind == KINDS[type(body)]
+
+
+@pytest.mark.parametrize("body", [each for each in BODIES if not isinstance(each, Responded | Observed)])
+def test_what_the_encoder_writes_by_itself_is_what_is_written_of_specs(body: Body) -> None:
+    assert json.loads(written(body, at_us=5).data) == {"causes": [], "is": spec_to_json(body)}
+
+
+def test_claims_that_the_encoder_does_not_know_are_written_too() -> None:
+    begun = BODIES[0]
+    assert isinstance(begun, Begun)
+    odd = dataclasses.replace(ALICE, claims=MappingProxyType({1: "one"}))  # type: ignore[arg-type]
+    body = read(written(dataclasses.replace(begun, principal=odd), at_us=5)).body
+    assert isinstance(body, Begun)
+    assert body.principal.claims == {"1": "one"}
 
 
 def test_there_is_a_sample_of_every_kind() -> None:

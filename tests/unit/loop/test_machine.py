@@ -18,13 +18,13 @@ pytestmark = pytest.mark.requirement("LOOP-1")
 
 @pytest.mark.parametrize(("state", "cause"), LEGAL)
 def test_a_step_of_the_table_leads_where_the_table_says(state: State, cause: Cause) -> None:
-    assert after(state, [cause]) is RUN[state][cause]
+    assert after(state, (cause,)) is RUN[state][cause]
 
 
 def test_every_other_step_is_refused_with_both_words() -> None:
     for state, cause in ILLEGAL:
         with pytest.raises(IllegalStep, match=f"{state.value} cannot be {cause.value}"):
-            after(state, [cause])
+            after(state, (cause,))
     assert len(LEGAL) + len(ILLEGAL) == len(State) * len(Cause)
 
 

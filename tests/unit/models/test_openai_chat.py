@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from interlock.models.conversation import Conversation
 from interlock.models.names import spell
 from interlock.models.openai_chat import (
     Answer,
@@ -21,6 +22,7 @@ from interlock.models.openai_chat import (
     results,
     tool_message,
 )
+from interlock.models.pairing import INTERRUPTED
 from tests.unit.models.chat_responses import body_of, call_of
 
 SCHEMA = {"type": "object", "properties": {"query": {"type": "string"}}, "required": ["query"]}
@@ -146,6 +148,24 @@ def test_a_call_that_was_interrupted_is_answered_before_whatever_follows_it() ->
     ]
     whole = [*echo(turn), *results([Answer(call, "done") for call in turn.calls]), user]
     assert request(whole, options=OPTIONS)["messages"] == whole
+
+
+@pytest.mark.requirement("LOOP-2")
+def test_of_a_conversation_that_grows_what_was_in_order_is_not_looked_at_again() -> None:
+    turn, user = read_response(body_of({"tool_calls": [call_of(call_id="a")]})), {"role": "user", "content": "Go on."}
+    said = Conversation([dict(user)])
+    for paired, added in (
+        (1, []),
+        (3, [*echo(turn), *results([Answer(turn.calls[0], "done")])]),
+        (3, echo(turn)),
+        (3, [dict(user)]),
+    ):
+        said += added
+        sent = request(said, options=OPTIONS)["messages"]
+        assert sent == request([*said], options=OPTIONS)["messages"]
+        assert sent is not said
+        assert said.paired == paired
+    assert sent[-2:] == [{"role": "tool", "tool_call_id": "a", "content": INTERRUPTED}, user]
 
 
 def test_signatures_go_back_where_they_came_from() -> None:
