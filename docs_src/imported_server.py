@@ -8,8 +8,8 @@ from pathlib import Path
 
 from mcp.server.mcpserver import MCPServer
 
-from interlock import Gate, McpServer, McpTool, PolicySource, Principal, Status, ToolCall
-from interlock.importers.mcp import McpSnapshot, mcp_tools, read_mcp_snapshot, take_mcp_snapshot, write_mcp_snapshot
+from interlock import Gate, Imported, McpServer, PolicySource, Principal, Status, ToolCall, import_mcp
+from interlock.importers.mcp import McpSnapshot, read_mcp_snapshot, take_mcp_snapshot, write_mcp_snapshot
 from interlock.importers.mcp_sync import mcp_changes
 from interlock.upstream import mcp_server_listing
 
@@ -49,10 +49,9 @@ def write_snapshot(server: McpServer) -> None:
     Path("post.snapshot.yaml").write_text(reviewed, encoding="utf-8")
 
 
-def read_tools() -> tuple[McpTool, ...]:
+def read_tools() -> Imported:
     """What a program does with the file. The server is not asked for this."""
-    snapshot = read_mcp_snapshot(Path("post.snapshot.yaml").read_bytes())
-    return mcp_tools(snapshot)
+    return import_mcp("post.snapshot.yaml")
 
 
 def calls() -> Iterator[ToolCall]:
@@ -61,7 +60,7 @@ def calls() -> Iterator[ToolCall]:
         yield ToolCall(f"c{number}", "send", {"to": to, "text": "Good morning."})
 
 
-async def run(tools: tuple[McpTool, ...]) -> None:
+async def run(tools: Imported) -> None:
     """Call it as it was reviewed."""
     alice = Principal("acme", "alice")
     first, astray, _ = calls()
@@ -71,7 +70,7 @@ async def run(tools: tuple[McpTool, ...]) -> None:
         assert (narrowed.status, narrowed.error and narrowed.error.code) == (Status.REFUSED, "TOOL_ARGUMENT_INVALID")
 
 
-async def run_again(tools: tuple[McpTool, ...]) -> None:
+async def run_again(tools: Imported) -> None:
     """Call it after the server has changed its words."""
     *_, last = calls()
     async with Gate.open(tools=tools, policies=[POLICY]) as gate:

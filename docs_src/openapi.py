@@ -3,19 +3,13 @@
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from interlock import Gate, Host, HttpTool, PolicySource, Principal, Settings, Status, ToolCall
-from interlock.importers.openapi import (
-    load_openapi,
-    openapi_tools,
-    read_openapi,
-    read_snapshot,
-    take_snapshot,
-    write_snapshot,
-)
+from interlock import Gate, Host, Imported, PolicySource, Principal, Settings, Status, ToolCall, import_openapi
+from interlock.importers.openapi import read_openapi, take_snapshot, write_snapshot
 
 PETS = {
     "openapi": "3.1.0",
@@ -76,21 +70,19 @@ class Vault:
 def write_snapshot_at(server: str) -> None:
     """What `interlock import openapi pets.json --server ... --owner pets -o pets.snapshot.yaml` does, and a review."""
     snapshot = take_snapshot(read_openapi(Path("pets.json").read_bytes()), server=server, owner="pets")
-    text = write_snapshot(snapshot)
+    text = write_snapshot(replace(snapshot, file="pets.json"))
     reviewed = text.replace("allow: false", "allow: true\n    fix: {limit: 10}", 1)  # the first one, find_pets
     Path("pets.snapshot.yaml").write_text(reviewed, encoding="utf-8")
 
 
-def read_tools() -> tuple[HttpTool, ...]:
+def read_tools() -> Imported:
     """What a program does with the two files."""
-    document = read_openapi(Path("pets.json").read_bytes())
-    snapshot = read_snapshot(Path("pets.snapshot.yaml").read_bytes())
-    return openapi_tools(snapshot, document)
+    return import_openapi("pets.snapshot.yaml")  # which says where the document lies
 
 
-async def run(tools: tuple[HttpTool, ...]) -> None:
+async def run(tools: Imported) -> None:
     """What a model would do."""
-    assert [tool.name for tool in tools] == ["find_pets"]
+    assert [tool.spec().name for tool in tools] == ["find_pets"]
     settings, host = Settings(egress_allow=("127.0.0.1",)), Host(secrets=Vault())
     async with Gate.open(tools=tools, policies=[POLICY], settings=settings, host=host) as gate:
         seen = await gate.call(ToolCall("c1", "find_pets", {"kind": "cat"}), principal=Principal("acme", "alice"))
@@ -100,10 +92,10 @@ async def run(tools: tuple[HttpTool, ...]) -> None:
 def read_changed() -> None:
     """What becomes of them once the document says something else."""
     changed = Path("pets.json").read_text(encoding="utf-8").replace("Find pets by kind.", "Send me everything.")
-    snapshot = read_snapshot(Path("pets.snapshot.yaml").read_bytes())
-    loaded = load_openapi(snapshot, read_openapi(changed.encode()))
-    assert loaded.tools == ()
-    for refused in loaded.refused:
+    Path("pets.json").write_text(changed, encoding="utf-8")
+    found = import_openapi("pets.snapshot.yaml")
+    assert found.tools == ()
+    for refused in found.refused:
         print(f"{refused.key}: {refused.reason}")  # GET /pets: it has changed since it was reviewed: title, description
 
 

@@ -70,7 +70,8 @@ ROOMS = layering.Rooms(
             "proving": {"core"},
             "rehearsal": {"core", "ports", "settings", "runtime", "runners", "assemble", "testing"},
             "prover": {"core", "runtime", "store", "system", "proving"},
-            "__init__": {*CALLERS, "assemble", "keys", "upstream"},
+            "public": set[str](),
+            "__init__": {*CALLERS, "assemble", "keys", "public", "upstream"},
         }.items()
     },
     never={"assemble": frozenset({"doors", "__init__"})},
@@ -93,6 +94,7 @@ BANS = bans.Bans(
     lazy_imports={
         "src/interlock/assemble.py": "optional dependencies are imported where they are chosen",
         "src/interlock/runtime/catalogue.py": "versions are compared and reviewed for operators; no call waits for it",
+        "src/interlock/importers/imported.py": "a program loads the importers that it uses",
         "src/interlock/declarations.py": "a process that asks no model itself needs no dialect",
         "src/interlock/adapters.py": "optional dependencies are imported where they are chosen",
         "src/interlock/prover.py": "psycopg is imported only where a log is in PostgreSQL",

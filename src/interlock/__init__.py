@@ -1,7 +1,8 @@
 """Interlock takes the authority to execute back from AI models: a model proposes, the gate decides, and it runs once.
 
-Everything public is here, but for what has a module of its own: copies of stores (`interlock.copies`), moves of
-versions (`interlock.lifecycle`), imports (`interlock.importers.openapi`, `.mcp`, `.python`), examples of tools
+Everything public is here, `import_openapi`, `import_mcp` and `import_python` among it, but for what has a module of its
+own: copies of stores (`interlock.copies`), moves of versions (`interlock.lifecycle`), how snapshots of what is imported
+are taken and compared (`interlock.importers.openapi`, `.mcp`, `.python`), examples of tools
 (`interlock.importers.examples`, `interlock.rehearsal`), models that can be asked (`interlock.providers`) and what tests
 use (`interlock.testing`). Each name is loaded when it is first used, so importing the package costs little.
 """
@@ -11,24 +12,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from interlock.public import HOMES, RENAMED
+
 if TYPE_CHECKING:
     from interlock.assemble import Gate, Host
     from interlock.core.agents import AgentTools, Canary, ShadowRule, ToolUse, Upgrade
     from interlock.core.approval import Approval, ApprovalState
     from interlock.core.artifact import Match, Page
     from interlock.core.audit_log import Verified
+    from interlock.core.breaker import Breaker
     from interlock.core.budget import Limit, Limits, ScopeKey, ScopeKind, Unit, Usage
     from interlock.core.call import Caller, Origin, Principal, PrincipalKind, ToolCall
+    from interlock.core.catalogue import Tool
     from interlock.core.chain import Break, Damage, Head
     from interlock.core.checkpoint import Checkpoint, Mark
     from interlock.core.choice import FoundTool, ToolChoice, Withheld
     from interlock.core.compatibility import Comparison, Finding, Verdict
-    from interlock.core.compensation_plan import (
-        CompensationPlan,
-        CompensationState,
-        CompensationStep,
-        UndoState,
-    )
+    from interlock.core.compensation_plan import CompensationPlan, CompensationState, CompensationStep, UndoState
     from interlock.core.decision import Deny
     from interlock.core.default_versions import DefaultVersion
     from interlock.core.effect import Effect
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         VersionExists,
     )
     from interlock.core.evidence import Evidence, EvidenceKind, EvidenceRule, Source
+    from interlock.core.example import ExampleKind, Expected, ToolExample
     from interlock.core.export import verify_export
     from interlock.core.functions import Binary, Context, Declaration, Result
     from interlock.core.http_template import Credential, CredentialPlace, HttpError
@@ -66,13 +67,18 @@ if TYPE_CHECKING:
     from interlock.core.observation import Observation, Status
     from interlock.core.operation import Operation
     from interlock.core.policy import PolicySource
-    from interlock.core.policy_terms import Mode
+    from interlock.core.policy_terms import Explanation, Mode
+    from interlock.core.probe import ProbeFinding, ProbeHistory, ProbeRecord
     from interlock.core.program import SandboxLimits
+    from interlock.core.readiness import Readiness
     from interlock.core.recovery import Closing, Looks, LookUpRule
     from interlock.core.refusals import Code
     from interlock.core.resource import Resource
     from interlock.core.review import Review
     from interlock.core.review_rules import ReviewRules
+    from interlock.core.routing_words import Explained
+    from interlock.core.selection import Choice, SelectionCase
+    from interlock.core.spec_changes import SpecChange
     from interlock.core.tool import (
         ApprovalFloor,
         CacheRule,
@@ -88,6 +94,7 @@ if TYPE_CHECKING:
         ToolSpec,
         Vendor,
     )
+    from interlock.core.view import ToolPage
     from interlock.declare import Arg, HttpTool, http_tool, program, tool
     from interlock.declare.grpc import GrpcTool, grpc_tool
     from interlock.declare.grpc_options import GrpcLookUp
@@ -95,8 +102,10 @@ if TYPE_CHECKING:
     from interlock.declare.http_request import HttpParameter
     from interlock.declare.mcp import McpTool, mcp_tool
     from interlock.declare.mcp_server import McpListed, McpServer
+    from interlock.importers.imported import Imported, NotImported, import_mcp, import_openapi, import_python
     from interlock.keys import Keys
     from interlock.loop.agent import Agent
+    from interlock.loop.begin import RunOptions
     from interlock.loop.desk import Run, RunExists, RunUnknown
     from interlock.loop.entries import Check, Wish
     from interlock.loop.events import RunEvent
@@ -105,6 +114,8 @@ if TYPE_CHECKING:
     from interlock.loop.model import Model, ModelUnknown, Price
     from interlock.loop.replay import Against, Redecided
     from interlock.loop.report import RunReport
+    from interlock.loop.view import RunView
+    from interlock.models.dialects import Declarations, Dialect
     from interlock.ports import (
         Clock,
         Entropy,
@@ -114,88 +125,21 @@ if TYPE_CHECKING:
         Ranked,
         Ranker,
         Registered,
+        RunQuery,
         Secrets,
         Signer,
+        StoredRun,
     )
+    from interlock.runtime.audit import Purgeable
     from interlock.runtime.health import HealthState
+    from interlock.runtime.policies import Change as PolicyChange
+    from interlock.runtime.probes import ProbeResult
     from interlock.runtime.recovery import Recovered
+    from interlock.runtime.shadows import ShadowReport
     from interlock.settings import Drives, FindsBy, Gates, ProbeActs, Publish, Settings
     from interlock.upstream import mcp_listing
 
-_HOMES = {
-    "interlock.assemble": "Gate Host",
-    "interlock.core.agents": "AgentTools Canary ShadowRule ToolUse Upgrade",
-    "interlock.core.approval": "Approval ApprovalState",
-    "interlock.core.artifact": "Match Page",
-    "interlock.core.audit_log": "Verified",
-    "interlock.core.budget": "Limit Limits ScopeKey ScopeKind Unit Usage",
-    "interlock.core.call": "Caller Origin Principal PrincipalKind ToolCall",
-    "interlock.core.chain": "Break Damage Head",
-    "interlock.core.checkpoint": "Checkpoint Mark",
-    "interlock.core.choice": "FoundTool ToolChoice Withheld",
-    "interlock.core.compatibility": "Comparison Finding Verdict",
-    "interlock.core.compensation_plan": "CompensationPlan CompensationState CompensationStep UndoState",
-    "interlock.core.decision": "Deny",
-    "interlock.core.default_versions": "DefaultVersion",
-    "interlock.core.effect": "Effect",
-    "interlock.core.errors": (
-        "ActRefused AgentInvalid AgentUnknown ApprovalUnknown BackupInvalid DocumentChanged InterlockError "
-        "KeyInvalid MoveRefused NotWritten PolicyInvalid SettingsInvalid SpecInvalid StoreError StoreMoved "
-        "StoreNewer ToolFault ToolUnknown VersionExists"
-    ),
-    "interlock.core.evidence": "Evidence EvidenceKind EvidenceRule Source",
-    "interlock.core.export": "verify_export",
-    "interlock.core.functions": "Binary Context Declaration Result",
-    "interlock.core.http_template": "Credential CredentialPlace HttpError",
-    "interlock.core.items": "Item ItemState",
-    "interlock.core.journal": "AuditQuery AuditRecord EventKind",
-    "interlock.core.labels": "Confidentiality Labels Trust",
-    "interlock.core.lifecycle": "Lifecycle",
-    "interlock.core.lineage": "Lineage Standing Traced lineage_of",
-    "interlock.core.mcp_call": "McpLookUp",
-    "interlock.core.observation": "Observation Status",
-    "interlock.core.operation": "Operation",
-    "interlock.core.policy": "PolicySource",
-    "interlock.core.policy_terms": "Mode",
-    "interlock.core.program": "SandboxLimits",
-    "interlock.core.recovery": "Closing LookUpRule Looks",
-    "interlock.core.refusals": "Code",
-    "interlock.core.resource": "Resource",
-    "interlock.core.review": "Review",
-    "interlock.core.review_rules": "ReviewRules",
-    "interlock.core.tool": (
-        "ApprovalFloor CacheRule ChosenBy Cost ErrorContract Localized OutputCheck Parameter ParameterSource "
-        "RetryRule Risk ToolSpec Vendor"
-    ),
-    "interlock.declare": "Arg HttpTool http_tool program tool",
-    "interlock.declare.grpc": "GrpcTool grpc_tool",
-    "interlock.declare.grpc_options": "GrpcLookUp",
-    "interlock.declare.http_options": "HttpLookUp",
-    "interlock.declare.http_request": "HttpParameter",
-    "interlock.declare.mcp": "McpTool mcp_tool",
-    "interlock.declare.mcp_server": "McpListed McpServer",
-    "interlock.keys": "Keys",
-    "interlock.loop.agent": "Agent",
-    "interlock.loop.desk": "Run RunExists RunUnknown",
-    "interlock.loop.entries": "Check Wish",
-    "interlock.loop.events": "RunEvent",
-    "interlock.loop.limits": "RunLimits",
-    "interlock.loop.machine": "RunState",
-    "interlock.loop.model": "Model ModelUnknown Price",
-    "interlock.loop.replay": "Against Redecided",
-    "interlock.loop.report": "RunReport",
-    "interlock.ports": "Clock Entropy FactSource OpenCall Principals Ranked Ranker Registered Secrets Signer",
-    "interlock.runtime.health": "HealthState",
-    "interlock.runtime.recovery": "Recovered",
-    "interlock.settings": "Drives FindsBy Gates ProbeActs Publish Settings",
-    "interlock.upstream": "mcp_listing",
-}
-"""Where each public name is defined; `TYPE_CHECKING` above says the same to type checkers."""
-
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
-
-RENAMED = {"RunState": "State"}
-"""What is called otherwise where it is defined."""
+_HOME_OF = {name: home for home, names in HOMES.items() for name in names.split()}
 
 __version__ = "0.1.0"
 
@@ -216,11 +160,13 @@ __all__ = [
     "BackupInvalid",
     "Binary",
     "Break",
+    "Breaker",
     "CacheRule",
     "Caller",
     "Canary",
     "Check",
     "Checkpoint",
+    "Choice",
     "ChosenBy",
     "Clock",
     "Closing",
@@ -236,8 +182,10 @@ __all__ = [
     "CredentialPlace",
     "Damage",
     "Declaration",
+    "Declarations",
     "DefaultVersion",
     "Deny",
+    "Dialect",
     "DocumentChanged",
     "Drives",
     "Effect",
@@ -247,6 +195,10 @@ __all__ = [
     "Evidence",
     "EvidenceKind",
     "EvidenceRule",
+    "ExampleKind",
+    "Expected",
+    "Explained",
+    "Explanation",
     "FactSource",
     "Finding",
     "FindsBy",
@@ -262,6 +214,7 @@ __all__ = [
     "HttpLookUp",
     "HttpParameter",
     "HttpTool",
+    "Imported",
     "InterlockError",
     "Item",
     "ItemState",
@@ -285,6 +238,7 @@ __all__ = [
     "Model",
     "ModelUnknown",
     "MoveRefused",
+    "NotImported",
     "NotWritten",
     "Observation",
     "OpenCall",
@@ -294,6 +248,7 @@ __all__ = [
     "Page",
     "Parameter",
     "ParameterSource",
+    "PolicyChange",
     "PolicyInvalid",
     "PolicySource",
     "Price",
@@ -301,9 +256,15 @@ __all__ = [
     "PrincipalKind",
     "Principals",
     "ProbeActs",
+    "ProbeFinding",
+    "ProbeHistory",
+    "ProbeRecord",
+    "ProbeResult",
     "Publish",
+    "Purgeable",
     "Ranked",
     "Ranker",
+    "Readiness",
     "Recovered",
     "Redecided",
     "Registered",
@@ -317,27 +278,37 @@ __all__ = [
     "RunEvent",
     "RunExists",
     "RunLimits",
+    "RunOptions",
+    "RunQuery",
     "RunReport",
     "RunState",
     "RunUnknown",
+    "RunView",
     "SandboxLimits",
     "ScopeKey",
     "ScopeKind",
     "Secrets",
+    "SelectionCase",
     "Settings",
     "SettingsInvalid",
+    "ShadowReport",
     "ShadowRule",
     "Signer",
     "Source",
+    "SpecChange",
     "SpecInvalid",
     "Standing",
     "Status",
     "StoreError",
     "StoreMoved",
     "StoreNewer",
+    "StoredRun",
+    "Tool",
     "ToolCall",
     "ToolChoice",
+    "ToolExample",
     "ToolFault",
+    "ToolPage",
     "ToolSpec",
     "ToolUnknown",
     "ToolUse",
@@ -355,6 +326,9 @@ __all__ = [
     "Withheld",
     "grpc_tool",
     "http_tool",
+    "import_mcp",
+    "import_openapi",
+    "import_python",
     "lineage_of",
     "mcp_listing",
     "mcp_tool",

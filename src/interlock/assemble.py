@@ -144,6 +144,7 @@ class Gate(Walk):
         self.approvals = ApprovalDesk(self, world, records=records, sight=sight)
         self.health = health
         self.catalogue = Offered(world, settings, views=views, records=records, health=health, finding=finding)
+        self.catalogue.bind_with(self._bound)
         self.catalogue.find_runs_with(self._bound_runs)
         self.examples = LibraryDesk(world, views=views, records=records, home=settings.tenant)
         self.agents = AgentDesk(world, views=views, records=records, home=settings.tenant)

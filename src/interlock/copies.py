@@ -42,6 +42,23 @@ from interlock.store.sqlite import SqliteStore
 from interlock.store.sqlite_copies import Copy
 from interlock.system import SystemClock, SystemEntropy
 
+__all__ = [
+    "Backup",
+    "Moved",
+    "Placed",
+    "Restored",
+    "State",
+    "back_up_open",
+    "create_backup",
+    "dump_store",
+    "load_store",
+    "move_store",
+    "move_store_to_postgres",
+    "restore_backup",
+    "store_state",
+    "verify_backup",
+]
+
 State: TypeAlias = StoreState
 
 BRANCH_BYTES = 4

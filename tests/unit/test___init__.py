@@ -8,19 +8,20 @@ import sys
 import pytest
 
 import interlock
+from interlock.public import HOMES, RENAMED
 
 HEAVY = ("apsw", "cedarpy", "cryptography", "jsonschema_rs", "re2", "rich", "typer", "httpx", "asyncio")
 
 
 @pytest.mark.parametrize("name", interlock.__all__)
 def test_every_public_name_can_be_had(name: str) -> None:
-    assert getattr(interlock, name).__name__ == interlock.RENAMED.get(name, name)
+    assert getattr(interlock, name).__name__ == RENAMED.get(name, name)
 
 
 def test_type_checkers_are_told_of_the_same_names_in_the_same_modules() -> None:
     told = [node for node in ast.walk(ast.parse(inspect.getsource(interlock))) if isinstance(node, ast.ImportFrom)]
     homes = {name.asname or name.name: each.module for each in told for name in each.names}
-    at_run_time = {name: home for home, names in interlock._HOMES.items() for name in names.split()}
+    at_run_time = {name: home for home, names in HOMES.items() for name in names.split()}
     assert at_run_time == {name: homes[name] for name in interlock.__all__}
 
 

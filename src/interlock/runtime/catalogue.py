@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -14,6 +14,7 @@ from interlock.core.compatibility_versions import predecessor
 from interlock.core.compensation import wrong_with
 from interlock.core.decision import Deny
 from interlock.core.errors import PolicyInvalid, SettingsInvalid, SpecInvalid, ToolUnknown, VersionExists
+from interlock.core.functions import Declaration
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle, first_state
 from interlock.core.policy import PolicySource, Visibility
@@ -59,12 +60,22 @@ class Registry:
         self._views = views
         self._records = records
         self._reviews: ReviewDesk | None = None
+        self._bind: Callable[[Declaration], object] | None = None
+
+    def bind_with(self, bind: Callable[[Declaration], object]) -> None:
+        """Have the code of tools that are registered later be bound by somebody who runs it."""
+        self._bind = bind
 
     async def register(
-        self, specs: Iterable[ToolSpec], *, by: Principal, under: tuple[PolicySource, ...] | None = None
+        self,
+        tools: Iterable[ToolSpec | Declaration],
+        *,
+        by: Principal,
+        under: tuple[PolicySource, ...] | None = None,
     ) -> tuple[ToolSpec, ...]:
         """Publish versions as one change; those published already are left as they are.
 
+        What `@tool`, a manifest or an import gave can be called here from now on; a spec alone where its code is.
         `under` are policies that the caller saves next: the new versions have to fit them, not those that they replace.
         A new version is available at once, a candidate where moves are held to their gates, and frozen while its name
         is: where versions of it are frozen and none is open.
@@ -73,8 +84,12 @@ class Registry:
         `SpecInvalid` where a name is taken by another source or by a shared tool, or a version breaks what its number
         promises to keep, `PolicyInvalid` where the policies do not fit a new version. Then nothing is published.
         """
-        wanted = tuple(specs)
+        given = tuple(tools)
+        wanted = tuple(each if isinstance(each, ToolSpec) else each.spec() for each in given)
         only_operators(by, "Publishing tools", tenants={spec.tenant for spec in wanted}, home=self._home)
+        for each in given:
+            if not isinstance(each, ToolSpec) and self._bind is not None:
+                self._bind(each)
         new = await carry_out(self._world, self._views, partial(self._publication, wanted, by=by, under=under or ()))
         with suppress(PolicyInvalid) if under is not None else nullcontext():
             await self._views.refresh()

@@ -10,20 +10,19 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from traceback import extract_tb
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from interlock.core.errors import InterlockError, SettingsInvalid
 from interlock.doors.cli.answer import note
 from interlock.doors.cli.faults import ToolsInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from interlock.core.functions import Declaration
     from interlock.doors.cli.project import Project
+    from interlock.importers.imported import Imported
     from interlock.loop.model import Model
-
-T = TypeVar("T")
 
 
 def load_tools(project: Project) -> tuple[Declaration, ...]:
@@ -35,12 +34,8 @@ def load_tools(project: Project) -> tuple[Declaration, ...]:
     for place in project.tools:
         for each in _declared_in(place, project.root):
             found.setdefault(id(each), each)
-    for place in project.openapi:
-        found.update((id(each), each) for each in _of_snapshot(project.root / place))
-    for place in project.mcp:
-        found.update((id(each), each) for each in _of_server(project.root / place))
-    for place in project.python:
-        found.update((id(each), each) for each in _of_package(project.root / place))
+    for place, load in _snapshots(project):
+        found.update((id(each), each) for each in _imported(load, project.root / place))
     return tuple(found.values())
 
 
@@ -140,38 +135,23 @@ def _of_manifest(path: Path) -> tuple[Declaration, ...]:
         raise ToolsInvalid(f"{path.name} cannot be read: {fault.strerror}") from fault
 
 
-def _of_snapshot(path: Path) -> tuple[Declaration, ...]:
-    """The tools of an imported document; what is no longer as it was reviewed is told, and left out."""
-    from interlock.importers.openapi import load_snapshot
+def _snapshots(project: Project) -> Iterator[tuple[str, Callable[[Path], Imported]]]:
+    """The snapshots that the settings name, each with what imports it. What is not named is not loaded either."""
+    if not (project.openapi or project.mcp or project.python):
+        return
+    from interlock.importers.imported import import_mcp, import_openapi, import_python
 
-    loaded = _loaded(path, load_snapshot)
-    for each in loaded.refused:
-        note(f"{each.name} ({each.key}) of {path.name} is no tool: {each.reason}.")
-    return loaded.tools
-
-
-def _of_server(path: Path) -> tuple[Declaration, ...]:
-    """The tools of an imported server, which is not asked here; what cannot be one now is told, and left out."""
-    from interlock.importers.mcp import load_mcp_snapshot
-
-    loaded = _loaded(path, load_mcp_snapshot)
-    for each in loaded.refused:
-        note(f"{each.name} ({each.key}) of {path.name} is no tool: {each.reason}.")
-    return loaded.tools
+    kinds = ((project.openapi, import_openapi), (project.mcp, import_mcp), (project.python, import_python))
+    yield from ((place, load) for places, load in kinds for place in places)
 
 
-def _of_package(path: Path) -> tuple[Declaration, ...]:
-    """The tools of an imported package, whose code runs here where it is what was reviewed."""
-    from interlock.importers.python import load_python, python_snapshot_at
-
-    loaded = _loaded(path, lambda place: load_python(python_snapshot_at(place)))
-    for each in loaded.refused:
-        note(f"{each.key} of {path.name} gives no tool: {each.reason}.")
-    return loaded.tools
-
-
-def _loaded(path: Path, load: Callable[[Path], T]) -> T:
+def _imported(load: Callable[[Path], Imported], path: Path) -> tuple[Declaration, ...]:
+    """The tools of a snapshot; what makes none any longer is told, and left out."""
     try:
-        return load(path)
+        found = load(path)
     except OSError as fault:
         raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
+    for each in found.refused:
+        named = f"{each.name} ({each.key})" if each.name else each.key
+        note(f"{named} of {path.name} is no tool: {each.reason}.")
+    return found.tools
