@@ -19,6 +19,7 @@ from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from benchmarks import scale_catalogue
 from benchmarks.gates import ARGUMENTS, CONCURRENT, check, writer_of
 from benchmarks.harness import Measured, in_turn
 from benchmarks.tools import ALICE, BY_VALUE, POLICY, SETTINGS, TOOLS, search
@@ -61,20 +62,35 @@ class Clone:
 
 
 async def cases() -> AsyncIterator[Measured]:
-    """All of them, one after the other on the same two installations."""
+    """All of them: those in memory first, then the others one after the other on the same two files."""
     size = large()
-    async with AsyncExitStack() as stack:
-        for name, policy, new in (("governed read", POLICY, False), ("governed read, new value", BY_VALUE, True)):
-            few, many = await _pair(stack, replace(size, records=0), policy)
+    for name, policy, new in (("governed read", POLICY, False), ("governed read, new value", BY_VALUE, True)):
+        async with AsyncExitStack() as stack:
+            few, many = await _pair(stack, size, policy)
             yield await _beside(f"{name}, memory", _reader(few, new=new), _reader(many, new=new), times=300)
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="interlock-scale-")))
+    with TemporaryDirectory(prefix="interlock-scale-") as name:
+        async for measured in _on_disk(size, Path(name)):
+            yield measured
+        yield await scale_catalogue.opened_anew(str(Path(name, "large.db")), size.tools)
+
+
+async def _on_disk(size: Size, folder: Path) -> AsyncIterator[Measured]:
+    async with AsyncExitStack() as stack:
         few, many = await _pair(stack, size, POLICY, folder=folder)
+        yield scale_catalogue.published(size.tools, _published_s[-1])
+        async for measured in scale_catalogue.cases(few, many):
+            yield measured
+        await _fill(many, size.records)
         yield await _beside("governed write", writer_of(few), writer_of(many), times=40)
         yield await _beside("64 writes at once", _at_once(writer_of(few)), _at_once(writer_of(many)), times=6)
         yield await _beside("64 reads at once", _at_once(_reader(few)), _at_once(_reader(many)), times=6)
-        yield _flat(*_memory)
-        yield await _verified(many, size)
+        if size.records:
+            yield _flat(*_memory)
+            yield await _verified(many, size)
 
+
+_published_s: list[float] = []
+"""Processor time (seconds) that each installation took to open with its tools."""
 
 _memory: list[float] = []
 """Memory (MB) of the process once a tenth of the records was written, and once all were."""
@@ -87,9 +103,7 @@ async def _pair(
     found: list[Gate] = []
     for name, each in (("small", SMALL), ("large", size)):
         path = ":memory:" if folder is None else str(folder / f"{name}.db")
-        gate = await stack.enter_async_context(_opened(path, each, policy))
-        await _fill(gate, each.records)
-        found.append(gate)
+        found.append(await stack.enter_async_context(_opened(path, each, policy)))
     return found[0], found[1]
 
 
@@ -103,7 +117,9 @@ async def _opened(path: str, size: Size, policy: PolicySource) -> AsyncIterator[
     )
     tools: list[Declaration] = [*TOOLS, *(Clone(number) for number in range(size.tools))]
     source = PolicySource(policy.name, policy.text + rules)
+    began_s = time.process_time()
     async with Gate.open(path, tools=tools, policies=[source], settings=SETTINGS) as gate:
+        _published_s.append(time.process_time() - began_s)
         yield gate
 
 

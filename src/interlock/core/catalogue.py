@@ -25,7 +25,7 @@ from interlock.core.tool_parts import Parts, parts_of
 NAME_CHARS_MAX = 128
 """As much of a name that is no tool as is looked at or repeated."""
 
-STOPPED_MAX = 65_536
+STOPPED_MAX = 262_144
 """How many tools are remembered as they stand for tenants under the stops of the moment."""
 
 COMPARED_MAX = 128

@@ -77,7 +77,7 @@ __all__ = [
     "cedar_schema",
 ]
 
-_SLICES_MAX = 65_536
+_SLICES_MAX = 262_144
 _SliceKey = tuple[tuple[str, str, str, str], str]
 
 

@@ -14,6 +14,7 @@ from interlock.core.canonical import canonical
 from interlock.core.frozen import frozen
 from interlock.core.policy_compile import Policy, policy_set_json
 from interlock.core.policy_engine import Evaluate, Frame, Reply, checked
+from interlock.core.policy_reads import Path
 from interlock.core.policy_request import Projection, View, projection, tool_values
 from interlock.core.policy_schema import OpenTypes, action_groups, resource_type
 from interlock.core.policy_terms import Answer, Mode, Outcome, PolicyRequest, PolicyTrace, Verdict, Visibility
@@ -41,24 +42,34 @@ class Bench:
 
 
 class Judges:
-    """The judges of a policy set. Tools that their policies cannot tell apart share one, and with it the memory."""
+    """The judges of a policy set. Tools that their policies cannot tell apart share one, and with it the memory.
+
+    What policies read is worked out once for all tools that they reach, and what of a request lies on that once for
+    each type of resource and, where arguments are read, for each input schema: a listing asks of every tool.
+    """
 
     def __init__(self, evaluate: Evaluate) -> None:
         self._evaluate = evaluate
         self._kept: dict[tuple[object, ...], Judge] = {}
+        self._reading: dict[tuple[str, ...], Reading] = {}
+        self._projections: dict[tuple[object, ...], Projection] = {}
 
     def judge(self, policies: Iterable[Policy], *, bench: Bench) -> Judge:
         """The judge of these policies for the tool of `bench`."""
         policies = tuple(policies)
-        paths = frozenset(path for policy in policies for path in policy.reads.paths)
-        read = projection(bench.spec, paths=paths, open_types=bench.open_types)
+        ids = tuple(policy.id for policy in policies)
+        reading = self._reading.get(ids)
+        if reading is None:
+            reading = self._reading[ids] = reading_of(policies)
+        spec, type_ = bench.spec, resource_type(bench.spec)
+        read = self._projected(ids, reading, bench, type_)
         key = (
-            tuple(policy.id for policy in policies),
+            ids,
             bench.tenant,
-            action_groups(bench.spec),
-            resource_type(bench.spec),
-            canonical(tool_values(bench.spec, read=read.tool)),
-            bench.spec.name if _tells_apart(policies, bench.spec) else None,
+            action_groups(spec),
+            type_,
+            canonical(tool_values(spec, read=read.tool)) if read.tool.fields else b"",
+            spec.name if reading.by_name or (spec.resource is None and reading.resource) else None,
             read,
         )
         found = self._kept.get(key)
@@ -68,12 +79,40 @@ class Judges:
             found = self._kept[key] = Judge(policies, bench=bench, read=read, evaluate=self._evaluate)
         return found
 
+    def _projected(self, ids: tuple[str, ...], reading: Reading, bench: Bench, type_: str) -> Projection:
+        schema = bench.spec.input_schema if reading.arguments else None
+        key = ids, bench.tenant, type_, schema
+        found = self._projections.get(key)
+        if found is None:
+            if len(self._projections) >= _JUDGES_MAX:
+                self._projections.clear()
+            found = projection(bench.spec, paths=reading.paths, open_types=bench.open_types)
+            self._projections[key] = found
+        return found
 
-def _tells_apart(policies: Iterable[Policy], spec: ToolSpec) -> bool:
-    """Whether the policies see a tool's name other than in `context.tool`: as the action, or as the resource."""
-    roots = {path[0] for policy in policies for path in policy.reads.paths}
-    by_name = any(not policy.by_group for policy in policies)
-    return by_name or "action" in roots or (spec.resource is None and "resource" in roots)
+
+@frozen
+class Reading:
+    """What policies read, of whatever tool. `by_name` and `resource` say how they see a tool's name beside
+    `context.tool`: as the action, or as the resource of one that has none of its own."""
+
+    paths: frozenset[Path]
+    arguments: bool
+    by_name: bool
+    resource: bool
+
+
+def reading_of(policies: Iterable[Policy]) -> Reading:
+    """What these read, together."""
+    policies = tuple(policies)
+    paths = frozenset(path for policy in policies for path in policy.reads.paths)
+    roots = {path[0] for path in paths}
+    return Reading(
+        paths,
+        arguments=any(path[:2] in (("context",), ("context", "args")) for path in paths),
+        by_name="action" in roots or any(not policy.by_group for policy in policies),
+        resource="resource" in roots,
+    )
 
 
 class Judge:

@@ -5,7 +5,7 @@ Because the engine is built from the view alone, two requests with equal views c
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import orjson
@@ -163,22 +163,22 @@ def projection(spec: ToolSpec, *, paths: Iterable[Path], open_types: OpenTypes) 
 
 def tool_values(spec: ToolSpec, *, read: Record) -> dict[str, Json]:
     """`context.tool`, as far as it is read: constant for a version."""
-    tags: list[Json] = [*sorted(spec.cost.tags)]
-    values: dict[str, Json] = {
-        "name": spec.name,
-        "version": spec.version,
-        "effect": spec.effect.value,
-        "risk": int(spec.risk),
-        "external": spec.external,
-        "confidentiality": int(spec.labels.confidentiality),
-        "owner": spec.owner,
-        "vendor": spec.vendor.name,
-        "source": spec.source,
-        "tags": tags,
-    }
-    return {name: values[name] for name in TOOL_NAMES if read.field(name)}
+    names = _names(read)
+    return {name: _OF_TOOL[name](spec) for name in TOOL_NAMES if name in names}
 
 
+_OF_TOOL: Mapping[str, Callable[[ToolSpec], Json]] = {
+    "name": lambda spec: spec.name,
+    "version": lambda spec: spec.version,
+    "effect": lambda spec: spec.effect.value,
+    "risk": lambda spec: int(spec.risk),
+    "external": lambda spec: spec.external,
+    "confidentiality": lambda spec: int(spec.labels.confidentiality),
+    "owner": lambda spec: spec.owner,
+    "vendor": lambda spec: spec.vendor.name,
+    "source": lambda spec: spec.source,
+    "tags": lambda spec: [*sorted(spec.cost.tags)],
+}
 TOOL_NAMES = tuple(each.name for each in TOOL.fields)
 RUN_NAMES = tuple(each.name for each in RUN.fields)
 
