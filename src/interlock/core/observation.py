@@ -13,7 +13,7 @@ from interlock.core.canonical import Json, canonical, decode, fitted
 from interlock.core.chain import Head, Receipt
 from interlock.core.errors import StoreError
 from interlock.core.evidence import Evidence, EvidenceKind, Source
-from interlock.core.frozen import fields_of, frozen
+from interlock.core.frozen import fields_of, frozen, set_in_place
 from interlock.core.items import Item, Items, ItemState
 from interlock.core.labels import Confidentiality, Labels, Trust
 from interlock.core.refusals import Code
@@ -111,7 +111,7 @@ def released(observation: Observation, receipt: Receipt) -> Observation:
 
     It is set in place: nobody has seen the draft, and copying two dozen fields would cost more than the chain's hash.
     """
-    object.__setattr__(observation, "receipt", receipt)
+    set_in_place(observation, "receipt", receipt)
     return observation
 
 

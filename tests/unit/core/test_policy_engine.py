@@ -2,6 +2,7 @@
 
 import pytest
 
+from interlock.core.frozen import set_in_place
 from interlock.core.policy import Answer, Evaluate, Outcome, Question, Reply
 from interlock.core.policy_engine import EngineFault, checked
 from tests.unit.core.policy_cases import SEARCH, policies, request
@@ -74,7 +75,7 @@ def test_a_value_that_cannot_be_written_denies() -> None:
         'permit (principal, action, resource) when { context.agent == "a" } unless { principal.id == "a" };'
     )
     asked = request(environment="x", principal=request().principal)
-    object.__setattr__(asked, "origin", None)
+    set_in_place(asked, "origin", None)
     verdict = saved.slice(SEARCH, "acme").decide(asked)
     assert (verdict.answer, verdict.reason[:18]) == (Answer.DENY, "policy_unavailable")
 
