@@ -70,7 +70,9 @@ async def call_many(
             work = _told(work, each.index, so_far=so_far, proposed=proposed)
         tasks.append(asyncio.create_task(work))
     try:
-        await asyncio.wait(tasks) if tasks else None
+        for task in tasks:  # most end together: after the first, hardly one is waited for
+            if not task.done():
+                await asyncio.wait((task,))
     except asyncio.CancelledError:
         await _cancel(tasks)
         for each in placed:
@@ -106,7 +108,7 @@ async def _in_its_place(
     if place.after:
         await asyncio.wait([earlier[index] for index in place.after])
     proposed.add(placed.index)
-    unmet = [index for index in sorted(place.needs) if not _succeeded(earlier[index])]
+    unmet = place.needs and [index for index in sorted(place.needs) if not _succeeded(earlier[index])]
     if unmet:
         message = f"It depends on call {unmet[0] + 1} of this turn, which has not succeeded."
         return await gate.refuse(placed.call, placed.caller, Deny(Code.DEPENDENCY_NOT_MET, message))
@@ -119,10 +121,11 @@ def _succeeded(task: asyncio.Task[Observation]) -> bool:
 
 def _places(calls: Sequence[ToolCall], callers: Sequence[Caller], *, catalogue: Catalogue) -> Sequence[Place]:
     """Where each call stands. Calls that only read, and depend on no other, are free; they need not be frozen twice."""
-    tools = [_tool(call, each, catalogue) for call, each in zip(calls, callers, strict=True)]
-    if not any(tool is not None and (tool.spec.effect.is_effect or tool.spec.depends_on) for tool in tools):
-        return [FREE] * len(calls)
-    return places([_member(call, each, catalogue) for call, each in zip(calls, callers, strict=True)])
+    for call, each in zip(calls, callers, strict=True):
+        tool = _tool(call, each, catalogue)
+        if tool is not None and (tool.spec.effect.is_effect or tool.spec.depends_on):
+            return places([_member(*proposed, catalogue) for proposed in zip(calls, callers, strict=True)])
+    return [FREE] * len(calls)
 
 
 def _tool(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | None:

@@ -33,19 +33,31 @@ def bounded(work: Coroutine[Any, Any, T], *, until_s: float) -> Generator[Any, A
         first = work.send(None)
     except StopIteration as ended:
         return ended.value  # type: ignore[no-any-return]
-    return (yield from _rest(_Suspended(work, first), until_s).__await__())
+    return (yield from _rest(work, first, until_s))
 
 
-async def _rest(work: _Suspended[T], until_s: float) -> T | Overdue[T]:
-    timer = work.timer = _Timer(until_s)
+def _rest(work: Coroutine[Any, Any, T], wait: object, until_s: float) -> Generator[Any, Any, T | Overdue[T]]:
+    """Drive work that waits for something to its end, or stop it at its time."""
+    timer, is_left = _Timer(until_s), False
+    fault: BaseException | None = None
     try:
-        return await work
+        while True:
+            fault = yield from _waited(wait)
+            if timer.rung and isinstance(fault, asyncio.CancelledError):
+                is_left = timer.rung > 1
+                if is_left:
+                    raise fault
+                timer.again()
+            wait = work.send(None) if fault is None else work.throw(fault)
+    except StopIteration as ended:
+        return ended.value  # type: ignore[no-any-return]
     except (asyncio.CancelledError, TimeoutError):
         if not timer.end():
             raise
     finally:
         timer.end()
-    return Overdue(asyncio.create_task(work.left_alone()) if work.is_left else None)
+        fault = None  # it holds on to this frame
+    return Overdue(asyncio.create_task(_left_alone(work)) if is_left else None)
 
 
 class _Timer:
@@ -75,62 +87,37 @@ class _Timer:
     def end(self) -> bool:
         """Stop, and take its cancellations back. Whether it has made any, and nobody else has."""
         self._handle.cancel()
-        rung, self.rung = self.rung, 0
-        left = [self._task.uncancel() for _ in range(rung)]
-        return bool(left) and left[-1] <= self._before
+        is_last = False
+        for _ in range(self.rung):
+            is_last = self._task.uncancel() <= self._before
+        self.rung = 0
+        return is_last
 
     def _ring(self) -> None:
         self.rung += 1
         self._task.cancel()
 
 
-class _Suspended(Generic[T]):
-    """A coroutine that has been started, to be awaited from where it waits."""
-
-    def __init__(self, work: Coroutine[Any, Any, T], first: object) -> None:
-        self._work = work
-        self._first: list[object] = [first]
-        self.timer: _Timer | None = None
-        self.is_left = False
-
-    def __await__(self) -> Generator[Any, Any, T]:
-        result: T = yield from self
-        return result
-
-    def __iter__(self) -> _Suspended[T]:
-        return self
-
-    def __next__(self) -> object:
-        return self._first.pop() if self._first else self._work.send(None)
-
-    def send(self, value: object) -> object:
-        return self._work.send(value)
-
-    def throw(self, fault: BaseException) -> object:
-        if isinstance(fault, asyncio.CancelledError) and self.timer is not None:
-            if self.timer.rung > 1:
-                self.is_left = True
-                raise fault
-            if self.timer.rung:
-                self.timer.again()
-        return self._work.throw(fault)
-
-    def close(self) -> None:
-        self._work.close()
-
-    async def left_alone(self) -> T:
-        """Go on in the present task, where the work is once more told to stop."""
-        return await _Thrown(self._work)
+async def _left_alone(work: Coroutine[Any, Any, T]) -> T:
+    """Go on in the present task with work whose wait is over: it is once more told to stop."""
+    return await _stopping(work)
 
 
-class _Thrown(_Suspended[T]):
-    """A suspended coroutine whose wait is over: it is resumed with a cancellation."""
+@types.coroutine
+def _stopping(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
+    fault: BaseException | None = asyncio.CancelledError()
+    try:
+        while True:
+            wait = work.send(None) if fault is None else work.throw(fault)
+            fault = yield from _waited(wait)
+    except StopIteration as ended:
+        return ended.value  # type: ignore[no-any-return]
 
-    def __init__(self, work: Coroutine[Any, Any, T]) -> None:
-        super().__init__(work, None)
 
-    def __next__(self) -> object:
-        if self._first:
-            self._first.pop()
-            return self._work.throw(asyncio.CancelledError())
-        return self._work.send(None)
+def _waited(wait: object) -> Generator[object, object, BaseException | None]:
+    """What ends the wait of a coroutine that is driven by hand: nothing, or an exception."""
+    try:
+        yield wait
+    except BaseException as fault:  # noqa: BLE001 - whatever it is, it is for the coroutine to deal with
+        return fault
+    return None
