@@ -18,7 +18,15 @@ from interlock.core.canonical import Json, canonical, decode
 from interlock.core.redaction_known import SECRET_CHARS_MIN, checked, known
 from interlock.core.redaction_marks import MASK, marked_pointers, marks_tree, mask_marked, needles
 from interlock.core.redaction_names import mask_named, name_needles
-from interlock.core.redaction_patterns import NOTHING, STANDARD, Confirm, Vocabulary, expressions, is_secret_name
+from interlock.core.redaction_patterns import (
+    NOTHING,
+    STANDARD,
+    Confirm,
+    Vocabulary,
+    expressions,
+    finder,
+    is_secret_name,
+)
 from interlock.core.text import free_key
 
 __all__ = ["MASK", "NOTHING", "SECRET_CHARS_MIN", "STANDARD", "Redactor", "loggable_headers", "marked_pointers"]
@@ -64,7 +72,7 @@ class Redactor:
         self._expressions = expressions(self._vocabulary)
         values = frozenset(map(checked, secrets))
         self._known = (known(values),) if values else ()
-        self._scans = (self._expressions.scan, *(each.scan for each in self._known))
+        self._scans = tuple(map(finder, (self._expressions.scan, *(each.scan for each in self._known))))
 
     def __repr__(self) -> str:
         return f"<Redactor of {sum(len(each.secrets) for each in self._known)} known secrets>"
@@ -77,7 +85,7 @@ class Redactor:
         added = copy(self)
         more = known(new)
         added._known = (*self._known, more)
-        added._scans = (*self._scans, more.scan)
+        added._scans = (*self._scans, finder(more.scan))
         return added
 
     def text(self, text: str) -> str:
@@ -141,8 +149,8 @@ class Redactor:
             return True
 
     def _hits(self, data: bytes) -> bool:
-        for scan in self._scans:
-            if scan.Match(data):
+        for finds in self._scans:
+            if finds(data):
                 return True
         return self._expressions.unscanned
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -106,6 +106,12 @@ def expressions(vocabulary: Vocabulary) -> Expressions:
 def compile_bytes(expression: bytes) -> re2._Regexp:
     """An expression over bytes."""
     return re2.compile(expression, _options(len(expression)))
+
+
+def finder(scan: re2.Set) -> Callable[[bytes], Sequence[int] | None]:
+    """What a set finds in bytes, without the layer around it that would encode texts, where there is one."""
+    finds: Callable[[bytes], Sequence[int] | None] = getattr(scan, "_set", scan).Match
+    return finds
 
 
 def compile_set(alternatives: list[bytes]) -> re2.Set:
