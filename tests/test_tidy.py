@@ -30,7 +30,6 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("parameters", "src/interlock/doors/cli/tools_retire.py::retire"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/tools_stop.py::stop"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/tools_test.py::try_out"): "each is an option of the command line",
-    ("impure-call", "src/interlock/core/frozen.py"): "it writes constructors as the standard dataclass does",
 }
 
 CALLERS = {"core", "ports", "settings", "runtime", "loop", "models", "importers", "declare"}
@@ -105,6 +104,7 @@ BANS = bans.Bans(
         "src/interlock/doors/cli/": "a command pays only for what it uses",
     },
     broad_except={
+        "src/interlock/runtime/bounded.py": "whatever ends the wait of work is for the work to deal with",
         "src/interlock/runtime/gate.py": "whatever happens to a call, it ends in one observation",
         "src/interlock/runtime/execute.py": "a host's source of credentials may raise anything; then nothing runs",
         "src/interlock/runtime/settling.py": "whatever a tool handed back, its call must not stay claimed",

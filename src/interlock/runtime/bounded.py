@@ -38,16 +38,17 @@ def bounded(work: Coroutine[Any, Any, T], *, until_s: float) -> Generator[Any, A
 
 def _rest(work: Coroutine[Any, Any, T], wait: object, until_s: float) -> Generator[Any, Any, T | Overdue[T]]:
     """Drive work that waits for something to its end, or stop it at its time."""
-    timer, is_left = _Timer(until_s), False
+    timer = _Timer(until_s)
     fault: BaseException | None = None
     try:
         while True:
-            fault = yield from _waited(wait)
-            if timer.rung and isinstance(fault, asyncio.CancelledError):
-                is_left = timer.rung > 1
-                if is_left:
-                    raise fault
-                timer.again()
+            fault = None
+            try:
+                yield wait
+            except BaseException as thrown:  # noqa: BLE001 - whatever ends its wait is for the work to deal with
+                fault = thrown
+            if isinstance(fault, asyncio.CancelledError):
+                timer.heard(fault)
             wait = work.send(None) if fault is None else work.throw(fault)
     except StopIteration as ended:
         return ended.value  # type: ignore[no-any-return]
@@ -57,7 +58,7 @@ def _rest(work: Coroutine[Any, Any, T], wait: object, until_s: float) -> Generat
     finally:
         timer.end()
         fault = None  # it holds on to this frame
-    return Overdue(asyncio.create_task(_left_alone(work)) if is_left else None)
+    return Overdue(asyncio.create_task(_left_alone(work)) if timer.gave_up else None)
 
 
 class _Timer:
@@ -66,35 +67,41 @@ class _Timer:
     It does what `asyncio.timeout` does, at a quarter of what two of those cost for every tool that waits.
     """
 
-    __slots__ = ("_before", "_handle", "_loop", "_task", "_until_s", "rung")
+    __slots__ = ("_before", "_handle", "_loop", "_rung", "_task", "_until_s", "gave_up")
 
     def __init__(self, until_s: float) -> None:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("work can be bounded inside a task only")
-        self.rung = 0
+        self.gave_up = False
+        self._rung = 0
         self._task = task
         self._before = task.cancelling()
         self._until_s = until_s
         self._loop = asyncio.get_running_loop()
         self._handle = self._loop.call_at(until_s, self._ring)
 
-    def again(self) -> None:
-        """Ring once more at the end of the grace."""
-        self._handle.cancel()
-        self._handle = self._loop.call_at(self._until_s + GRACE_S, self._ring)
+    def heard(self, cancellation: asyncio.CancelledError) -> None:
+        """The work is about to be told to stop. Where it was told by this timer before, it is left alone instead: that
+        raises the cancellation."""
+        if self._rung > 1:
+            self.gave_up = True
+            raise cancellation
+        if self._rung:
+            self._handle.cancel()
+            self._handle = self._loop.call_at(self._until_s + GRACE_S, self._ring)
 
     def end(self) -> bool:
         """Stop, and take its cancellations back. Whether it has made any, and nobody else has."""
         self._handle.cancel()
         is_last = False
-        for _ in range(self.rung):
+        for _ in range(self._rung):
             is_last = self._task.uncancel() <= self._before
-        self.rung = 0
+        self._rung = 0
         return is_last
 
     def _ring(self) -> None:
-        self.rung += 1
+        self._rung += 1
         self._task.cancel()
 
 
@@ -109,15 +116,10 @@ def _stopping(work: Coroutine[Any, Any, T]) -> Generator[Any, Any, T]:
     try:
         while True:
             wait = work.send(None) if fault is None else work.throw(fault)
-            fault = yield from _waited(wait)
+            fault = None
+            try:
+                yield wait
+            except BaseException as thrown:  # noqa: BLE001 - as above
+                fault = thrown
     except StopIteration as ended:
         return ended.value  # type: ignore[no-any-return]
-
-
-def _waited(wait: object) -> Generator[object, object, BaseException | None]:
-    """What ends the wait of a coroutine that is driven by hand: nothing, or an exception."""
-    try:
-        yield wait
-    except BaseException as fault:  # noqa: BLE001 - whatever it is, it is for the coroutine to deal with
-        return fault
-    return None

@@ -166,3 +166,21 @@ async def test_a_timer_that_is_not_needed_does_not_ring() -> None:
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
+
+
+async def test_work_is_closed_with_who_waits_for_it() -> None:
+    closed = []
+
+    async def work() -> None:
+        try:
+            await passing(60)
+        finally:
+            closed.append("work")
+
+    async def call() -> object:
+        return await bounded(work(), until_s=now_s() + 5)
+
+    calling = call()
+    calling.send(None)
+    calling.close()
+    assert closed == ["work"]
