@@ -62,7 +62,7 @@ class Judges:
         if reading is None:
             reading = self._reading[ids] = reading_of(policies)
         spec, type_ = bench.spec, resource_type(bench.spec)
-        read = self._projected(ids, reading, bench, type_)
+        read = self._projected(ids, reading, bench, type_=type_)
         key = (
             ids,
             bench.tenant,
@@ -79,7 +79,7 @@ class Judges:
             found = self._kept[key] = Judge(policies, bench=bench, read=read, evaluate=self._evaluate)
         return found
 
-    def _projected(self, ids: tuple[str, ...], reading: Reading, bench: Bench, type_: str) -> Projection:
+    def _projected(self, ids: tuple[str, ...], reading: Reading, bench: Bench, *, type_: str) -> Projection:
         schema = bench.spec.input_schema if reading.arguments else None
         key = ids, bench.tenant, type_, schema
         found = self._projections.get(key)
