@@ -8,23 +8,37 @@
 
 Where a guard fails the server undoes all of it, and the batch is carried out by who locks and reads first. So nothing
 is decided here but what holds when it is committed. Rows are locked in the order in which those others do it: calls,
-usage, runs; keys are taken last.
+usage, runs; keys are taken last. Where all of it is one call, all of it is one statement.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import chain
 
-from interlock.core.budget import SUM_MAX, Counted, Limit, Packed, Reservation, ScopeKey, Taken, packed, unpacked
+from interlock.core.budget import (
+    SUM_MAX,
+    Amounts,
+    Counted,
+    Limit,
+    Packed,
+    Reservation,
+    ScopeKey,
+    Taken,
+    packed,
+    unpacked,
+)
 from interlock.ports import Intent, NotClaimed
+from interlock.store.books import UNUSED
 from interlock.store.postgres_arrays import bigints, blobs
 from interlock.store.postgres_calls import Claiming
-from interlock.store.postgres_line import Step
+from interlock.store.postgres_line import Sent, Spelled, Step
 from interlock.store.postgres_ops import Op, carried_out
 from interlock.store.postgres_rows import place_of, place_of_scope
 from interlock.store.postgres_sheet import Desk, Needs, Sheet
+from interlock.store.postgres_single import NO_RECORD, NO_RUN, call_step, claim_step, record_cells, run_cells
 
 
 def assumed(desk: Desk, ops: Sequence[Op[object]]) -> tuple[AssumedSheet, list[object]] | None:
@@ -54,6 +68,7 @@ class AssumedSheet(Sheet):
         self._peaks: defaultdict[ScopeKey, list[Packed]] = defaultdict(list)
         self._limits: defaultdict[ScopeKey, dict[int, tuple[Limit, ...]]] = defaultdict(dict)
         self._room: dict[tuple[ScopeKey, int], int] = {}
+        self._inserted: tuple[bytes, ...] = ()
 
     def assume(self, intent: Intent, needs: Needs) -> bool:
         """Whether a claim can do without reading; which runs it needs is noted."""
@@ -102,19 +117,18 @@ class AssumedSheet(Sheet):
     def measure(self) -> bool:
         """Work out what scopes may have had before for each claim to fit in its turn; False where one cannot."""
         for scope, peaks in self._peaks.items():
-            highest = [max(lanes) for lanes in zip(*map(unpacked, peaks), strict=True)]
+            highest = _lanes(peaks[0])
+            if len(peaks) > 1:
+                highest = Amounts._make(map(max, *map(_lanes, peaks)))
             for limit in chain.from_iterable(self._limits[scope].values()):
                 place, room = (scope, limit.unit.place), limit.amount - highest[limit.unit.place]
                 self._room[place] = min(self._room.get(place, room), room)
         return min(self._room.values(), default=0) >= 0
 
-    def begins(self) -> list[Step]:
-        """The steps that come first."""
-        begin: Step = ("begin", ())
-        number = self.desk.number + 1
-        if self._decided_under is None:
-            return [begin, ("begin_batch", (self.desk.owner, number))]
-        return [begin, ("begin_claims", (self.desk.owner, number, self._decided_under))]
+    def steps(self) -> list[Step]:
+        """All that carries the batch out, from its beginning to its commit."""
+        step = self._in_one()
+        return [*self._begins(), *self.writes(), ("commit", ())] if step is None else [step]
 
     def writes(self) -> list[Step]:
         """The steps that write what the ops have made of it, each with its guard."""
@@ -129,8 +143,72 @@ class AssumedSheet(Sheet):
             *self._chain_steps(),
         ]
 
+    def committed(self) -> None:
+        """All of it is on the disk: its scopes are there from now on."""
+        super().committed()
+        self.desk.know(self._inserted)
+
+    def _begins(self) -> list[Step]:
+        begin: Step = ("begin", ())
+        number = self.desk.number + 1
+        if self._decided_under is None:
+            return [begin, ("begin_batch", (self.desk.owner, number))]
+        return [begin, ("begin_claims", (self.desk.owner, number, self._decided_under))]
+
+    # --- one call -----------------------------------------------------------------------------------------------------
+
+    def _in_one(self) -> Step | None:
+        """All of it as one statement; None where it is more than one call, or something new beside it."""
+        if len(self.changed) != 1 or len(self._records) > 1 or self._asked or self._moved:
+            return None
+        ((place, row),) = self.changed.items()
+        moved, run = self._moved_usage(), self._moved_run()
+        if moved is None or run is None:
+            return None
+        record = record_cells(self.desk.chain, self.sequence, self._records[0]) if self._records else NO_RECORD
+        begun: list[Sent] = [b"%d" % self.owner, b"%d" % (self.desk.number + 1)]
+        if place not in self._new:
+            return call_step(begun, (moved[:2], run, record), row)
+        return claim_step([*begun, b"%d" % self.epoch, b"%d" % self.fence_floor], (moved, run, record), row)
+
+    def _moved_run(self) -> list[Sent] | None:
+        """The one run that was looked at, if any; None where there are more, or one is new."""
+        changed = self.books.changed_runs
+        if not self._versions:
+            return None if changed else NO_RUN
+        if len(self._versions) > 1 or not changed <= self._runs:
+            return None
+        ((place, version),) = self._versions
+        return run_cells(place, version, next((self.books.runs[run] for run in changed), None))
+
+    # --- usage --------------------------------------------------------------------------------------------------------
+
+    def _moved_usage(self) -> list[Sent] | None:
+        """What has changed in scopes, as columns; None where one of them may not be there yet."""
+        usage, limited = self.books.usage, {scope for scope, _ in self._room}
+        changed = [scope for scope in self.books.changed_usage if scope in limited or usage[scope] != UNUSED]
+        scopes, places, column = _in_order(frozenset(changed))
+        if not self.desk.known.issuperset(places):
+            return None
+        amounts = ",".join([_twelve(*usage[scope]) for scope in scopes])
+        return [column, f"{{{amounts}}}".encode(), self._most(scopes) if self._room else None]
+
+    def _most(self, scopes: tuple[ScopeKey, ...]) -> bytes:
+        """What may be used and held of each unit in the end."""
+        found = ["NULL"] * (6 * len(scopes))
+        at = {scope: 6 * number for number, scope in enumerate(scopes)}
+        for (scope, unit), room in self._room.items():
+            found[at[scope] + unit] = str(min(room + self._sum(scope, unit), SUM_MAX))
+        return f"{{{','.join(found)}}}".encode()
+
     def _usage_steps(self) -> list[Step]:
+        if not self.books.changed_usage:
+            return []
+        moved = self._moved_usage()
+        if moved is not None:
+            return [("move_usage", Spelled(moved, (1, 0, 0)))]
         columns = self._usage_columns({scope for scope, _ in self._room})
+        self._inserted = tuple(map(place_of_scope, self.books.changed_usage))
         if not self._room or not columns:
             return [("add_usage", columns)] if columns else []
         rooms = self._room
@@ -142,7 +220,9 @@ class AssumedSheet(Sheet):
     def _sum(self, scope: ScopeKey, unit: int) -> int:
         """What the whole batch adds to a scope."""
         used, held = self.books.usage[scope]
-        return unpacked(Packed(used + held))[unit]
+        return _lanes(used + held)[unit]
+
+    # --- what comes of keys and runs ----------------------------------------------------------------------------------
 
     def _guard_steps(self) -> list[Step]:
         if not self._versions:
@@ -153,3 +233,23 @@ class AssumedSheet(Sheet):
     def _void_steps(self) -> list[Step]:
         """Keys were taken, so the floor of fences is looked at too."""
         return [("end_claims", (blobs(sorted(self.voided)), self.fence_floor))] if self.voided else []
+
+
+@lru_cache(4_096)
+def _lanes(number: int) -> Amounts:
+    """What a number holds. Remembered, for most calls take the same."""
+    return unpacked(number)
+
+
+@lru_cache(4_096)
+def _twelve(used: int, held: int) -> str:
+    """What was added to a scope, by its digits."""
+    return ",".join(map(str, (*_lanes(used), *_lanes(held))))
+
+
+@lru_cache(512)
+def _in_order(scopes: frozenset[ScopeKey]) -> tuple[tuple[ScopeKey, ...], tuple[bytes, ...], bytes]:
+    """Scopes in the order of their places, the places, and these as a column."""
+    rows = sorted((place_of_scope(scope), scope) for scope in scopes)
+    places = tuple([place for place, _ in rows])
+    return tuple([scope for _, scope in rows]), places, blobs(places)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -21,7 +21,18 @@ QUERIES: Final = {name: text.encode() for name, text in named_queries(POSTGRES).
 Row: TypeAlias = tuple[Any, ...]
 """A row as it comes; the functions of `rows` and the tables give it types."""
 
-Values: TypeAlias = "tuple[object, ...] | dict[str, object]"
+Sent: TypeAlias = "bytes | None"
+"""A value as it travels."""
+
+
+class Spelled(NamedTuple):
+    """The values of a query as they travel, and how each does: 1 as its bytes, 0 as digits."""
+
+    values: Sequence[Sent]
+    forms: Sequence[int]
+
+
+Values: TypeAlias = "Spelled | tuple[object, ...] | dict[str, object]"
 Step: TypeAlias = "tuple[str, Values]"
 """A named query and its values; `begin` and `commit` are such names too."""
 
@@ -41,7 +52,8 @@ IDLE_IN_BATCH_MS: Final = 2_000
 _SESSION: Final = (
     "-c synchronous_commit=on -c client_min_messages=warning "
     # Every query finds its rows by an index: one plan does for all values, also before the tables were ever analysed.
-    "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off"
+    "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off "
+    "-c enable_hashjoin=off -c enable_mergejoin=off"
 )
 
 
@@ -59,6 +71,8 @@ class Line:
         self._prepared: set[str] = set()
         self._results: list[PGresult] = []
         self._arrived: asyncio.Future[None] | None = None
+        self._late_s = 0.0
+        self._watch: asyncio.TimerHandle | None = None
         self.hear: Callable[[str], None] | None = None
         self.lost: Callable[[], None] | None = None
 
@@ -97,7 +111,9 @@ class Line:
             raise psycopg.OperationalError("the connection is lost")
         self._enter()
         arrived = self._arrived = self._loop.create_future()
-        timer = self._loop.call_later(ANSWER_S, self._fail, psycopg.OperationalError("the server does not answer"))
+        self._late_s = self._loop.time() + ANSWER_S
+        if self._watch is None:
+            self._watch = self._loop.call_at(self._late_s, self._look_at_the_time)
         try:
             new = self._send(steps)
             await arrived
@@ -106,9 +122,18 @@ class Line:
             await self.close()
             raise
         finally:
-            timer.cancel()
             self._arrived = None
         return self._answers(new)
+
+    def _look_at_the_time(self) -> None:
+        """One timer does for all trips: most have ended long before it comes."""
+        self._watch = None
+        if self._arrived is None:
+            return
+        if self._loop.time() < self._late_s:
+            self._watch = self._loop.call_at(self._late_s, self._look_at_the_time)
+        else:
+            self._fail(psycopg.OperationalError("the server does not answer"))
 
     def _enter(self) -> None:
         if self._socket < 0:
@@ -122,12 +147,12 @@ class Line:
         pgconn, self._results = self._pgconn, []
         coming: list[str | None] = []
         # All of it before any of it is on its way: one value that cannot travel must leave no half a trip behind.
-        for name, sent in [(name, _values(name, values)) for name, values in steps]:
+        for name, (values, forms) in [(name, _spelled(name, values)) for name, values in steps]:
             if name not in self._prepared and name not in coming:
                 pgconn.send_prepare(name.encode(), _PLAIN[name][0])
                 coming.append(name)
             coming.append(None)
-            pgconn.send_query_prepared(name.encode(), [value for value, _ in sent], [form for _, form in sent], 1)
+            pgconn.send_query_prepared(name.encode(), values, forms, 1)
         pgconn.pipeline_sync()
         if pgconn.flush():
             self._loop.add_writer(self._socket, self._write)
@@ -175,6 +200,9 @@ class Line:
             self._loop.remove_reader(self._socket)
             self._loop.remove_writer(self._socket)
             self._socket = -1
+        if self._watch is not None:
+            self._watch.cancel()
+            self._watch = None
         self._pgconn.finish()
         if self._arrived is not None and not self._arrived.done():
             self._arrived.set_exception(fault)
@@ -182,16 +210,23 @@ class Line:
             self.lost()
 
     def _answers(self, coming: list[str | None]) -> list[PGresult]:
-        """The results of the steps, without those of their preparation. Raises the first fault."""
+        """The results of the steps, without those of their preparation. Raises the first fault.
+
+        The last may be that of the commit, where nothing was begun: it comes after the results of all steps.
+        """
+        results = self._results
         answers = []
-        for name, result in zip(coming, self._results, strict=False):
-            if result.status in (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE):
+        for at, result in enumerate(results):
+            if result.status in _FAULTS:
                 raise psycopg.errors.error_from_result(result)
-            if name is None:
+            if (name := coming[at]) is None:
                 answers.append(result)
             else:
                 self._prepared.add(name)
         return answers
+
+
+_FAULTS: Final = (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE)
 
 
 def read_rows(result: PGresult) -> list[Row]:
@@ -204,19 +239,17 @@ def read_rows(result: PGresult) -> list[Row]:
     ]
 
 
-def _values(name: str, values: Values) -> list[tuple[bytes | None, int]]:
-    """A query's values as they travel, in its order."""
+def _spelled(name: str, values: Values) -> Spelled:
+    """A query's values in its order: bytes, columns and texts travel as they are, numbers as their digits."""
+    if type(values) is Spelled:
+        return values
     given = values if isinstance(values, tuple) else [values[each] for each in _PLAIN[name][1]]
-    return [_sent(value) for value in given]
+    forms = [0 if isinstance(value, int | float) else 1 for value in given]
+    return Spelled([value if value is None or type(value) is bytes else _bytes(value) for value in given], forms)
 
 
-def _sent(value: object) -> tuple[bytes | None, int]:
-    """A value as it travels: bytes, columns and texts as they are, numbers as their digits."""
-    if value is None or isinstance(value, bytes):
-        return value, 1
-    if isinstance(value, str):
-        return value.encode(), 1
-    return str(value).encode(), 0
+def _bytes(value: object) -> bytes:
+    return value.encode() if isinstance(value, str) else value if isinstance(value, bytes) else str(value).encode()
 
 
 _READS: Final[Mapping[int, Callable[[bytes], object]]] = {

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from hashlib import sha256
+from operator import attrgetter
 
 import orjson
 
@@ -74,6 +75,11 @@ class CallRow:
         self.looks_count, self.looks_next_us, self.looks_escalated = looks.count, looks.next_us, looks.escalated
 
 
+def copied(row: CallRow) -> CallRow:
+    """Another like it, to be changed."""
+    return CallRow(*_CELLS(row))
+
+
 def read_call(row: Row) -> CallRow:
     """A row of `select_calls`."""
     found = CallRow(*row)
@@ -102,6 +108,8 @@ def open_sealed(seal: Seal, *, place: tuple[str, str], sealed: bytes | None) -> 
     """Retention leaves an empty operation, which was never sealed."""
     return seal.open(sealed, context=of_call(*place)) if sealed else sealed
 
+
+_CELLS = attrgetter(*(each.name for each in fields(CallRow)))
 
 _HEAD = (
     "tool",

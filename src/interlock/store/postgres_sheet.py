@@ -7,8 +7,7 @@ that raises has changed nothing, so that the others of its batch are written all
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
 
 from interlock.core.budget import Amounts, Counted, Packed, Reservation, ScopeKey, Usage, unpacked
@@ -29,12 +28,16 @@ from interlock.store.postgres_columns import (
 )
 from interlock.store.postgres_glimpses import Glimpses
 from interlock.store.postgres_line import Row, Step
-from interlock.store.postgres_rows import ApprovalRow, CallRow, place_of, place_of_scope, read_call
+from interlock.store.postgres_rows import ApprovalRow, CallRow, copied, place_of, place_of_scope, read_call
 from interlock.store.postgres_run_sheet import RunSheet
+from interlock.store.postgres_single import Recorded
 from interlock.store.rows import frame, read_run
 from interlock.store.seal import Seal, of_record
 
 make_receipt = maker(Receipt)
+
+KNOWN_MAX: Final = 65_536
+"""How many usage rows are remembered to be there, before all are forgotten."""
 
 _PLACE_BITS: Final = 40
 
@@ -58,6 +61,12 @@ class Desk:
     claimed: dict[bytes, CallRow] = field(default_factory=dict)
     known: set[bytes] = field(default_factory=set)
     glimpses: Glimpses = field(default_factory=Glimpses)
+
+    def know(self, places: Iterable[bytes]) -> None:
+        """Remember that usage rows are there."""
+        if len(self.known) >= KNOWN_MAX:
+            self.known.clear()
+        self.known.update(places)
 
 
 @dataclass(slots=True)
@@ -126,7 +135,7 @@ class Sheet:
         self._usage: dict[ScopeKey, Usage] = {}
         self._runs: set[RunKey] = set()
         self.let_go: set[ScopeKey] = set()
-        self._records: list[tuple[int, bytes, bytes, Event, bytes | None, bytes | None]] = []
+        self._records: list[Recorded] = []
         self.sequence, self.digest = desk.sequence, desk.digest
 
     # --- what ops do --------------------------------------------------------------------------------------------------
@@ -135,7 +144,7 @@ class Sheet:
         """One call, as it was read or as this process has claimed it itself."""
         row = self.calls.get(place)
         if row is None and (own := self.desk.claimed.get(place)) is not None:
-            row = self.calls[place] = copy(own)
+            row = self.calls[place] = copied(own)
         return row
 
     def take(self, row: CallRow) -> None:
@@ -222,7 +231,7 @@ class Sheet:
         scopes = {place_of_scope(scope): scope for scope in needs.scopes | needs.touched}
         for place, *amounts in rows.get("lock_usage", ()):
             scope = scopes.pop(place)
-            self.desk.known.add(place)
+            self.desk.know((place,))
             self.books.usage[scope] = self._usage[scope] = Usage(Amounts(*amounts[:6]), Amounts(*amounts[6:]))
         runs = {place_of(*run): run for run in needs.runs}
         for run in needs.runs:
@@ -340,7 +349,8 @@ class Sheet:
         for place, row in self.changed.items():
             desk.glimpses.free.discard(row.key_place or b"")
             if row.state is CallState.CLAIMED and row.owner == self.owner:
-                desk.claimed[place] = replace(row, operation_sealed=b"", observation_sealed=None)
+                row.operation_sealed, row.observation_sealed = b"", None
+                desk.claimed[place] = row
             else:
                 desk.claimed.pop(place, None)
 

@@ -54,7 +54,7 @@ _RACES = (errors.UniqueViolation, errors.DeadlockDetected, errors.SerializationF
 
 
 class _Gone(Exception):
-    """The rows that were read are not all that there are: read again."""
+    """The rows are not those that they were taken for: read again."""
 
 
 @dataclass(slots=True, eq=False)
@@ -299,7 +299,10 @@ class Writer:
     async def _together(self, line: Line, batch: list[_Waiting], ops: list[Op[object]]) -> list[object]:
         ready = None if self._doubts else assumed(self.desk, ops)
         if ready is not None:
-            await self._finish(line, ready[0], ready[0].begins(), waiting=(batch, ready[1]))
+            try:
+                await self._finish(line, ready[0], ready[0].steps(), waiting=(batch, ready[1]))
+            except errors.NumericValueOutOfRange as fault:
+                raise _Gone from fault  # who reads a scope first counts up to the most that there is
             return ready[1]
         self._doubts = max(0, self._doubts - 1)
         sheet, begun = Sheet(self.desk), False
@@ -317,7 +320,8 @@ class Writer:
                 raise _Gone
             known, begun = needs, True
         results = [carried_out(op, sheet) for op in ops]
-        await self._finish(line, sheet, [] if begun else self._begin(), waiting=(batch, results))
+        steps = [*([] if begun else self._begin()), *sheet.writes(), ("commit", ())]
+        await self._finish(line, sheet, steps, waiting=(batch, results))
         return results
 
     async def _alone(self, line: Line, alone: Alone[object], batch: list[_Waiting]) -> object:
@@ -328,17 +332,16 @@ class Writer:
         except OP_FAULTS as fault:
             await line.roll_back()
             return fault
-        await self._finish(line, sheet, [], waiting=(batch, [result]))
+        await self._finish(line, sheet, [*sheet.writes(), ("commit", ())], waiting=(batch, [result]))
         return result
 
     def _begin(self) -> list[Step]:
         return [("begin", ()), ("begin_batch", (self.desk.owner, self.desk.number + 1))]
 
     async def _finish(
-        self, line: Line, sheet: Sheet, begin: list[Step], *, waiting: tuple[list[_Waiting], list[object]]
+        self, line: Line, sheet: Sheet, steps: list[Step], *, waiting: tuple[list[_Waiting], list[object]]
     ) -> None:
         batch, results = waiting
-        steps = [*begin, *sheet.writes(), ("commit", ())]
         names = tuple(each.name for each in batch)
         if self.on_commit is not None:
             self.on_commit("before", names)

@@ -113,3 +113,7 @@ SELECT * FROM unnest(%s::bytea[], %s::text[], %s::text[], %s::bigint[], %s::byte
 UPDATE runs SET version = u.version, facts = u.facts, ended = u.ended
 FROM unnest(%s::bytea[], %s::bigint[], %s::bytea[], %s::text[]) AS u (place, version, facts, ended)
 WHERE runs.place = u.place
+
+-- name: move_usage
+-- What has changed in scopes that are known to be there.
+SELECT move_usage(%s::bytea[], %s::bigint[], %s::bigint[])

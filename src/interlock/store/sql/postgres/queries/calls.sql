@@ -94,3 +94,13 @@ SELECT place FROM span ORDER BY place DESC LIMIT 1
 -- name: end_claims
 -- New claims have taken keys: questions that wait under them are void, and no dropped call had one under a higher fence.
 SELECT end_claims(%s::bytea[], %s::bigint)
+
+-- name: write_claim
+-- A batch of one claim.
+SELECT write_claim(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
+                   %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)
+
+-- name: write_call
+-- A batch after which one call is another.
+SELECT write_call(%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s,
+                  %s, %s, %s, %s, %s, %s, %s, %s)
