@@ -26,6 +26,9 @@ _WORDS_MAX: Final = 20
 
 _AGAIN_S: Final = 5.0
 
+_REST_S: Final = 0.02
+"""How long nothing is said after something was: a word costs a commit and wakes every process, whoever waits there."""
+
 
 class Bell:
     """Owns the connection that listens and rings."""
@@ -58,6 +61,7 @@ class Bell:
                 await self._listen()
                 await self._rung.wait()
                 await self._say()
+                await asyncio.sleep(_REST_S)
             except (psycopg.Error, StoreError) as fault:
                 log.warning("waiting calls are not woken at %s: %s", shown(self._url), type(fault).__name__)
                 await asyncio.sleep(_AGAIN_S)

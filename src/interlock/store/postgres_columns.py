@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 from interlock.core.budget import Reservation, ScopeKey
@@ -26,7 +27,7 @@ def scope_columns(rows: list[tuple[bytes, ScopeKey]]) -> tuple[object, ...]:
 
 def columns(rows: Sequence[object], *, of: Mapping[str, Callable[[list[Any]], object]]) -> tuple[object, ...]:
     """Each column of these rows as an array."""
-    return tuple(column([getattr(row, name) for row in rows]) for name, column in of.items())
+    return tuple([column(list(map(attrgetter(name), rows))) for name, column in of.items()])
 
 
 def facts_columns(runs: list[RunFacts]) -> tuple[object, ...]:

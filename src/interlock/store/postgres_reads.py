@@ -118,8 +118,7 @@ class Reader:
         return await answer
 
     async def _answer(self) -> None:
-        # What else becomes ready in this round of the loop shall go into the same trip.
-        await asyncio.sleep(0)
+        # What else became ready in the round of the loop that began this waits by now, for the same trip.
         while self._looks:
             self._asked, self._looks = self._looks, []
             try:

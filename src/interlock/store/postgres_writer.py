@@ -147,15 +147,13 @@ class Writer:
             self._task.add_done_callback(self._ended)
 
     async def _work(self) -> None:
-        while True:
-            # What else becomes ready in this round of the loop shall go into the same transaction.
-            await asyncio.sleep(0)
-            if not self._queue:
-                self._task = None
-                return
+        # What else became ready in the round of the loop that began this is in the queue, for the same transaction.
+        while self._queue:
             self._current = self._next()
             for waiting, result in zip(self._current, await self._answers(self._current), strict=True):
                 _resolve(waiting.answer, result=result)
+            await asyncio.sleep(0)  # those who were answered may have more to write
+        self._task = None
 
     def _next(self) -> list[_Waiting]:
         """As many as may share a transaction."""
