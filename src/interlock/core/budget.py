@@ -192,6 +192,8 @@ def packed(amounts: Amounts) -> Packed:
 
 def unpacked(number: int) -> Amounts:
     """The amounts that a number holds, each at most `SUM_MAX`."""
+    if number == 0:  # what is held is, between calls
+        return NOTHING
     if not number & _UNUSUAL:  # as nearly all are: a number below zero has all of its high bits
         low, high = number & _LOW, number >> 3 * LANE_BITS
         return _new(

@@ -117,7 +117,7 @@ class Asking:
         view, reach = self._drive.view, self._drive.reach
         agent, names, role = view.agent, view.offered(caller.turn), self._role
         if role is None or role.agent is not agent or role.dialect is not dialect or role.names != names:
-            role = self._role = Role(agent, view.agents, dialect, names)
+            role = self._role = Role(agent, view.agents, dialect, names)  # by its identity its offer is found at once
         found = reach.offers.of(reach.views.current, caller, view.begun.bound, role=role, now_us=self._drive.now_us())
         self._offered = dialect, agent, found
         return found

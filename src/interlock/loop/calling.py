@@ -22,7 +22,7 @@ from interlock.loop.noting import Noting
 from interlock.loop.offer import NOT_OFFERED, Planned, planned
 from interlock.loop.questions import replacement
 from interlock.loop.reach import caller_for
-from interlock.loop.verdict import calls_over
+from interlock.loop.verdict import calls_over, is_near
 from interlock.loop.view import Round, RunView
 from interlock.models.dialects import Dialect
 from interlock.models.turn import Proposed
@@ -100,7 +100,7 @@ class Calling:
         caller = caller_for(view, principal, turn=found.number, model=found.responded.model)
         plans = self._planned(found, caller)
         if len(plans) == 1:
-            await self._propose_one(found, plans[0], caller)
+            await self._propose_one(plans[0], caller)
             return
         async with aclosing(self._many(found, plans, caller)) as batches:
             began_s = drive.reach.world.clock.monotonic_s()
@@ -110,13 +110,16 @@ class Calling:
                 await self._write(found, came, working_ms=int((now_s - began_s) * 1_000))
                 began_s = now_s
 
-    async def _propose_one(self, found: Round, plan: Planned, caller: Caller) -> None:
+    async def _propose_one(self, plan: Planned, caller: Caller) -> None:
         """Put the only call of a turn to the gate; what comes of it is written with its settlement, if it has one."""
-        drive = self._drive
-        clock, began_s = drive.reach.world.clock, drive.reach.world.clock.monotonic_s()
+        drive, world = self._drive, self._drive.reach.world
+        began_s, nonce = world.clock.monotonic_s(), world.entropy.bytes(16).hex()
 
         def steps_of(seen: Observation) -> list[Step]:
-            return self._steps(found, [_came(plan, seen)], working_ms=int((clock.monotonic_s() - began_s) * 1_000))
+            working_ms = int((world.clock.monotonic_s() - began_s) * 1_000)
+            observed = _observed(_came(plan, seen), nonce, working_ms=working_ms)
+            waits = seen.status is Status.WAITING
+            return [Step(observed, (Cause.OBSERVED,))] if waits else self._through(observed, (observed,))
 
         noting = Noting(drive, steps_of)
         seen = await drive.see(self._one(plan, caller, noting))
@@ -127,7 +130,9 @@ class Calling:
         drive, view = self._drive, self._drive.view
         offered = drive.asking.offered(Dialect(found.responded.dialect), caller)
         plans = [planned(call, call_id=_call_id(view, found, call), offered=offered) for call in found.calls]
-        over = calls_over(view, [(each.proposed.position, each.call.name) for each in plans])
+        over: dict[int, str] = {}
+        if is_near(view):
+            over = calls_over(view, [(each.proposed.position, each.call.name) for each in plans])
         return [_refused(each, over.get(each.proposed.position)) for each in plans]
 
     async def _one(self, plan: Planned, caller: Caller, noting: Noting | None = None) -> Observation:
@@ -139,7 +144,7 @@ class Calling:
             caller = caller.pinned(plan.pin)
         for _ in range(IN_PROGRESS_TRIES):
             seen = await gate.propose(plan.call, caller, note=noting)
-            if not await self._is_in_progress(seen):
+            if seen.status is Status.OK or not await self._is_in_progress(seen):
                 break
             await self._drive.reach.world.clock.sleep(IN_PROGRESS_S)
         return seen
@@ -298,7 +303,10 @@ class Calling:
 
     def _through(self, last: Observed, seen: Iterable[Observed]) -> list[Step]:
         """The last step once all calls of a turn have ended: the model is told, or another agent is."""
-        handed = next((to for each in seen if (to := handed_to(each.seen, self._drive.view.agent)) is not None), None)
+        agent = self._drive.view.agent
+        handed = (
+            None if not agent.hand_offs else next(filter(None, [handed_to(each.seen, agent) for each in seen]), None)
+        )
         if handed is None:
             return [Step(last, (Cause.OBSERVED, Cause.ALL_OBSERVED, Cause.RETURNED))]
         return [Step(last, (Cause.OBSERVED, Cause.ALL_OBSERVED)), Step(HandedOff(*handed), (Cause.RETURNED,))]

@@ -253,7 +253,7 @@ class Drive:
         """
         now_us = self.now_us()
         entries = tuple([written(each.body, *each.causes, at_us=now_us) for each in steps])
-        ended = next((each.body for each in steps if isinstance(each.body, Ended)), None)
+        ended = last if isinstance(last := steps[-1].body, Ended) else None
         for _ in range(tries):
             version, began_s = self.view.version, self.reach.world.clock.monotonic_s()
             state = after(self.view.state, causes_of(steps))
@@ -269,7 +269,8 @@ class Drive:
                 charges,
                 None if ended is None else self._ending(state, steps, ended.reason),
             )
-            if await self._has_moved(await self.reach.world.runs.move_run(move)):
+            moved = await self.reach.world.runs.move_run(move)
+            if type(moved) is int or await self._has_moved(moved):
                 self._held_s = began_s
                 self._take(steps, now_us, version, turn=turn)
                 return

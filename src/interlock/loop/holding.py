@@ -171,8 +171,9 @@ def used_by(model: Model, turn: Turn, body: Mapping[str, object]) -> Used:
 
     A number that no answer can have used is no report: below zero, or too large to be counted.
     """
-    told = turn.usage.input_tokens, turn.usage.output_tokens
-    inside, outside = (each if each is not None and 0 <= each <= TOKENS_MAX else None for each in told)
+    inside, outside = turn.usage.input_tokens, turn.usage.output_tokens
+    inside = inside if inside is not None and 0 <= inside <= TOKENS_MAX else None
+    outside = outside if outside is not None and 0 <= outside <= TOKENS_MAX else None
     reported = inside is not None and outside is not None
     if inside is None:
         inside = len(json.dumps(body, default=str))

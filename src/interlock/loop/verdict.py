@@ -138,6 +138,12 @@ def _is_nearly_spent(used: int, most: int, *, rounds: int) -> bool:
     return rounds > 0 and used + 2 * used / rounds > most
 
 
+def is_near(view: RunView) -> bool:
+    """Whether a call of the latest turn may be more than the run may make; else none is, and nobody need look."""
+    limits = view.begun.limits
+    return bool(limits.calls_per_tool) or (limits.calls is not None and view.spent.calls > limits.calls)
+
+
 def calls_over(view: RunView, calls: Sequence[tuple[int, str]]) -> dict[int, str]:
     """The calls of the latest turn that are more than the run may make, by position, with the limit that each is over.
 
@@ -146,8 +152,6 @@ def calls_over(view: RunView, calls: Sequence[tuple[int, str]]) -> dict[int, str
     """
     limits, spent = view.begun.limits, view.spent
     found: dict[int, str] = {}
-    if not limits.calls_per_tool and (limits.calls is None or spent.calls <= limits.calls):
-        return found
     made, per_tool = spent.calls - len(calls), spent.per_tool.copy()
     per_tool.subtract(each.seen.tool for each in view.round.observed.values())
     for position, tool in calls:

@@ -25,9 +25,8 @@ class Standing:
 
 def not_moved(move: RunMove, *, stands: Standing | None) -> NotMoved | None:
     """The first guard of a move that does not hold."""
-    refused = not_told(stands)
-    if refused is not None or stands is None:
-        return refused
+    if stands is None or stands.over:
+        return not_told(stands)
     if not stands.own or stands.fence != move.claim.fence:
         return NotMoved.LOST
     return None if stands.version == move.version else NotMoved.BEHIND

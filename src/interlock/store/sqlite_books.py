@@ -30,7 +30,7 @@ class SqliteBooks(Books):
 
     def load(self, holds: Iterable[Reservation]) -> None:
         """Know these scopes, so that changing them later reads nothing and cannot fail."""
-        self.usage.of(Taken.of(holds).scopes)
+        self.usage.of(holds.scopes if type(holds) is Taken else [scope for scope, _, _ in holds])
 
     def write(self, db: Db, *, fused: Iterable[Intent]) -> None:
         """Write what has changed, without what the `fused` reads hold."""
