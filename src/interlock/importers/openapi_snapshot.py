@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from interlock.core.canonical import Json
 from interlock.core.http_template import read_url
 from interlock.core.text import visible
+from interlock.declare.typed_values import check_keys
 from interlock.importers.openapi_decisions import Decision, read_decision
 from interlock.importers.openapi_document import OpenApi
 from interlock.importers.openapi_operations import Read, Reader, Reading, Unmade
@@ -80,9 +81,16 @@ def take_snapshot(
     )
 
 
-def renewed(fresh: Snapshot, before: Snapshot, *, accept: bool = False) -> Snapshot:
-    """The fresh snapshot with what was decided before. What has changed is closed again, unless all is accepted."""
-    kept = {key: _kept(each, before.operations.get(key), accept=accept) for key, each in fresh.operations.items()}
+def renewed(fresh: Snapshot, before: Snapshot, *, accept: Iterable[str] = ()) -> Snapshot:
+    """The fresh snapshot with what was decided before. What has changed is closed again, unless it is accepted.
+
+    Raises `SpecInvalid` where what is accepted is no operation of the document.
+    """
+    accepted = frozenset(accept)
+    check_keys(dict.fromkeys(accepted), fresh.operations, path="--accept")
+    kept = {
+        key: _kept(each, before.operations.get(key), accept=key in accepted) for key, each in fresh.operations.items()
+    }
     for key, name in names_apart(kept, before=before.operations).items():
         kept[key] = replace(kept[key], name=name)
     secrets = {**fresh.secrets, **{name: each for name, each in before.secrets.items() if name in fresh.secrets}}

@@ -90,7 +90,7 @@ def test_renewing_keeps_decisions_and_closes_what_has_changed() -> None:
     assert (b.allow, b.version) == (True, "1")
     assert a.digest != before.operations["GET /a"].digest
     assert (after.file, after.secrets) == ("api.json", {})
-    assert renewed(taken(changed()), before, accept=True).operations["GET /a"].allow
+    assert renewed(taken(changed()), before, accept=["GET /a"]).operations["GET /a"].allow
 
 
 def test_what_is_new_takes_no_name_that_is_taken() -> None:

@@ -8,20 +8,29 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli.answer import PROBLEM, Answer
-from interlock.doors.cli.faults import problem
-from interlock.doors.cli.imports import Check, Output, Owner, app, pairs, put, reviewed
-from interlock.doors.cli.imports_mcp_shown import document_of, lines_of
+from interlock.doors.cli.answer import Answer
+from interlock.doors.cli.imports import Owner, app
+from interlock.doors.cli.imports_flow import (
+    Accept,
+    AcceptAll,
+    Check,
+    Output,
+    Source,
+    Told,
+    Wish,
+    imported,
+    owner_of,
+    pairs,
+)
+from interlock.doors.cli.imports_mcp_shown import seen_in
 from interlock.doors.cli.shown import counted, visible
 from interlock.doors.cli.verb import line, verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from interlock.core.canonical import Json
     from interlock.declare.mcp_server import McpServer
     from interlock.importers.mcp import McpSnapshot
-    from interlock.importers.mcp_sync import McpChanges
 
 __all__ = ["app", "taken", "values"]
 
@@ -49,31 +58,34 @@ async def mcp(
     prefix: Annotated[str, typer.Option("--prefix", help="What the names of its tools begin with.")] = "",
     output: Output = None,
     check: Check = None,
-    accept: Annotated[
-        Many, typer.Option("--accept", metavar="TOOL", help="Leave this one open, though it has changed.")
-    ] = None,
+    accept: Accept = None,
+    accept_all: AcceptAll = False,
 ) -> Answer:
     """Write a snapshot of a server, which allows nothing by itself; or say what has changed since one."""
-    from interlock.core.errors import SpecInvalid
-    from interlock.importers.mcp import mcp_renewed, read_mcp_snapshot
-    from interlock.importers.mcp_sync import mcp_changes
 
-    at = _folder(check or output)
-    try:
-        before = reviewed(read_mcp_snapshot, output=output, check=check)
+    async def take(before: McpSnapshot | None) -> McpSnapshot:
+        at = _folder(check or output)
         on_stdio = None if url else _on_stdio(command, secret_env=secret_env, env=env, file=file)
         given = _over_http(url, bearer=bearer, command=command) if url else on_stdio
-        server, owner = _known(before, _from(given, at), owner=owner)
-        prefix = prefix or ("" if before is None else before.prefix)
-        fresh = await taken(server, at, owner=owner, prefix=prefix, secrets=values(secret or []))
-        if before is None:
-            return _written(fresh, output)
-        seen = mcp_changes(before, fresh)
-        if check is not None:
-            return _compared(seen)
-        return _written(mcp_renewed(fresh, before, accept=accept or ()), output, seen=seen)
-    except SpecInvalid as fault:
-        return problem("IMPORT_INVALID", str(fault), next_step="`interlock import mcp --help` shows what it takes.")
+        server = _known(before, _from(given, at))
+        who = owner_of(owner, "" if before is None else before.owner)
+        begins = prefix or ("" if before is None else before.prefix)
+        return await taken(server, at, owner=who, prefix=begins, secrets=values(secret or []))
+
+    return await imported(_source(), Wish(output, check, tuple(accept or ()), accept_all), take)
+
+
+def _source() -> Source[McpSnapshot]:
+    from interlock.importers.mcp import mcp_renewed, read_mcp_snapshot
+
+    return Source(
+        name="mcp",
+        read=read_mcp_snapshot,
+        told=_told,
+        seen=seen_in,
+        renewed=lambda fresh, before, accept: mcp_renewed(fresh, before, accept=accept),
+        same="Every tool is what was reviewed, or its drift passes.",
+    )
 
 
 async def taken(
@@ -131,17 +143,14 @@ def _from(server: McpServer | None, folder: Path) -> McpServer | None:
     return replace(server, folder=os.path.relpath(Path.cwd(), folder))
 
 
-def _known(before: McpSnapshot | None, given: McpServer | None, *, owner: str) -> tuple[McpServer, str]:
-    """Server and owner; a snapshot that is there says what the command line does not."""
+def _known(before: McpSnapshot | None, given: McpServer | None) -> McpServer:
+    """The server; a snapshot that is there says what the command line does not. Raises `SpecInvalid`."""
     from interlock.core.errors import SpecInvalid
 
     server = given or (None if before is None else before.server)
     if server is None:
         raise SpecInvalid("say --url or, behind --, the command that the server is started with")
-    owner = owner or ("" if before is None else before.owner)
-    if not owner.strip():
-        raise SpecInvalid("say who answers for these tools: --owner NAME")
-    return server, owner
+    return server
 
 
 def values(given: Iterable[str]) -> dict[str, str]:
@@ -166,33 +175,11 @@ def _egress() -> tuple[str, ...]:
         return ()
 
 
-def _written(snapshot: McpSnapshot, output: Path | None, *, seen: McpChanges | None = None) -> Answer:
+def _told(snapshot: McpSnapshot, _: Path | None) -> Told:
     from interlock.importers.mcp import write_mcp_snapshot
 
-    allowed = sum(each.allow for each in snapshot.tools.values())
+    allowed = tuple(key for key, each in snapshot.tools.items() if each.allow)
     count = f"{counted(len(snapshot.tools), 'tool')} on {counted(int(snapshot.source['pages']), 'page')}"
-    lines = [f"{count}, {allowed} of them allowed; {len(snapshot.not_tools)} listed that cannot be tools."]
-    lines += [f"not tool {visible(key)}: {visible(reason)}" for key, reason in snapshot.not_tools.items()]
-    lines += [] if seen is None else lines_of(seen)
-    text = write_mcp_snapshot(snapshot)
-    if output is None:
-        return Answer({}, "\n".join(lines), file=text.encode())
-    put(output, text)
-    lines.append(f"Next: review {visible(str(output))} and set allow: true on what may be a tool.")
-    document: dict[str, Json] = {
-        "snapshot": str(output),
-        "tools": [*snapshot.tools],
-        "allowed": [key for key, each in snapshot.tools.items() if each.allow],
-        "not_tools": {**snapshot.not_tools},
-        **({} if seen is None else {"changes": document_of(seen)}),
-    }
-    return Answer(document, "\n".join(lines))
-
-
-def _compared(seen: McpChanges) -> Answer:
-    document: dict[str, Json] = {"changes": document_of(seen)}
-    if not seen.any:
-        passed = [*lines_of(seen), "Every tool is what was reviewed, or its drift passes."]
-        return Answer(document, "\n".join(passed))
-    step = "Next: `interlock import mcp -o SNAPSHOT --accept TOOL` renews the snapshot; then review it."
-    return Answer(document, "\n".join([*lines_of(seen), step]), PROBLEM)
+    says = f"{count}, {len(allowed)} of them allowed; {len(snapshot.not_tools)} listed that cannot be tools."
+    lost = tuple(f"not tool {visible(key)}: {visible(reason)}" for key, reason in snapshot.not_tools.items())
+    return Told(write_mcp_snapshot(snapshot), tuple(snapshot.tools), allowed, (says, *lost), snapshot.not_tools)

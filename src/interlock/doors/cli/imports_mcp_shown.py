@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from interlock.core.spec_changes import difference
+from interlock.doors.cli.imports_flow import Seen
 from interlock.doors.cli.shown import visible
 
 if TYPE_CHECKING:
     from interlock.core.canonical import Json
+    from interlock.importers.mcp import McpSnapshot
     from interlock.importers.mcp_sync import McpChanges, McpDrifted
 
 
@@ -35,18 +37,31 @@ def _drift_lines(drifted: McpDrifted) -> list[str]:
     ]
 
 
-def document_of(seen: McpChanges) -> dict[str, Json]:
-    """The same for programs."""
-    return {
-        "server": [{"field": each.name, "before": each.before, "now": each.now} for each in seen.server],
-        "drifted": [_drift_document(each) for each in seen.drifted.values()],
-        "new": [*seen.new],
-        "renamed": [{"before": each.before, "now": each.now, "likeness": each.likeness} for each in seen.renamed],
-        "not_tools": {
-            key: [{"field": each.name, "before": each.before, "now": each.now} for each in fields]
-            for key, fields in seen.not_tools.items()
+def seen_in(before: McpSnapshot, now: McpSnapshot) -> Seen:
+    """What has changed of a server."""
+    from interlock.importers.mcp_sync import mcp_changes
+
+    return seen_of(mcp_changes(before, now))
+
+
+def seen_of(seen: McpChanges) -> Seen:
+    """The same in the form that all sources have. A tool that is gone has no fields of now."""
+    from interlock.core.drift import Grade
+
+    gone = tuple(key for key, each in seen.drifted.items() if each.grade is Grade.GONE)
+    return Seen(
+        seen.any,
+        tuple(lines_of(seen)),
+        about=seen.server,
+        new=seen.new,
+        gone=gone,
+        changed={key: each.fields for key, each in seen.drifted.items() if key not in gone},
+        not_tools=seen.not_tools,
+        more={
+            "drifted": [_drift_document(each) for each in seen.drifted.values()],
+            "renamed": [{"before": each.before, "now": each.now, "likeness": each.likeness} for each in seen.renamed],
         },
-    }
+    )
 
 
 def _drift_document(drifted: McpDrifted) -> dict[str, Json]:

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli.answer import PROBLEM, Answer
-from interlock.doors.cli.faults import problem
-from interlock.doors.cli.imports import Check, Output, app, put, reviewed, short
+from interlock.doors.cli.answer import Answer
+from interlock.doors.cli.imports import app, short
+from interlock.doors.cli.imports_flow import Accept, AcceptAll, Check, Output, Seen, Source, Told, Wish, imported
 from interlock.doors.cli.shown import counted, visible
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
-    from interlock.core.canonical import Json
-    from interlock.importers.openapi_changes import Field
     from interlock.importers.python import PythonSnapshot
 
 __all__ = ["app"]
 
 WARNING = "Importing a package runs its code, with all that this process may do. Nothing of it was imported yet."
+
+_ENTRY = "entry "
+"""What a field about an entry point begins with."""
 
 
 @verb(app, "python")
@@ -29,61 +30,57 @@ async def python(
     *,
     output: Output = None,
     check: Check = None,
-    accept: Annotated[
-        list[str] | None, typer.Option("--accept", metavar="ENTRY", help="Leave this one open, though code changed.")
-    ] = None,
+    accept: Accept = None,
+    accept_all: AcceptAll = False,
 ) -> Answer:
     """Write a snapshot of what a package offers by entry points, which allows nothing by itself; or compare one."""
-    from interlock.core.errors import SpecInvalid
-    from interlock.importers.python import python_changes, python_renewed, read_python_snapshot, take_python_snapshot
+    from interlock.importers.python import take_python_snapshot
 
-    try:
-        before = reviewed(read_python_snapshot, output=output, check=check)
-        fresh = take_python_snapshot(package)
-        if before is None:
-            return _written(fresh, output)
-        seen = python_changes(before, fresh)
-        if check is not None:
-            return _compared(seen)
-        return _written(python_renewed(fresh, before, accept=accept or ()), output, seen=seen)
-    except SpecInvalid as fault:
-        return problem("IMPORT_INVALID", str(fault), next_step="`interlock import python --help` shows what it takes.")
+    async def take(_: PythonSnapshot | None) -> PythonSnapshot:
+        return take_python_snapshot(package)
+
+    return await imported(_source(), Wish(output, check, tuple(accept or ()), accept_all), take)
 
 
-def _written(snapshot: PythonSnapshot, output: Path | None, *, seen: tuple[Field, ...] = ()) -> Answer:
+def _source() -> Source[PythonSnapshot]:
+    from interlock.importers.python import python_renewed, read_python_snapshot
+
+    return Source(
+        name="python",
+        read=read_python_snapshot,
+        told=_told,
+        seen=seen_in,
+        renewed=lambda fresh, before, accept: python_renewed(fresh, before, accept=accept),
+        same="The package is what was reviewed.",
+    )
+
+
+def _told(snapshot: PythonSnapshot, _: Path | None) -> Told:
     from interlock.importers.python import write_python_snapshot
 
-    allowed = [name for name, each in snapshot.entries.items() if each.allow]
+    allowed = tuple(name for name, each in snapshot.entries.items() if each.allow)
     about = f"{visible(snapshot.package)} {visible(snapshot.version)}, {counted(snapshot.files, 'file')}"
-    lines = [f"{about}: it offers {counted(len(snapshot.entries), 'tool')}, {len(allowed)} of them allowed.", WARNING]
-    lines += lines_of(seen)
-    text = write_python_snapshot(snapshot)
-    if output is None:
-        return Answer({}, "\n".join(lines), file=text.encode())
-    put(output, text)
-    lines.append(f"Next: read the code, and set allow: true in {visible(str(output))} on what may be a tool.")
-    document: dict[str, Json] = {
-        "snapshot": str(output),
-        "digest": snapshot.digest,
-        "entries": {name: each.place for name, each in snapshot.entries.items()},
-        "allowed": [*allowed],
-        "changes": document_of(seen),
-    }
-    return Answer(document, "\n".join(lines))
+    says = f"{about}: it offers {counted(len(snapshot.entries), 'tool')}, {len(allowed)} of them allowed."
+    return Told(
+        write_python_snapshot(snapshot),
+        tuple(snapshot.entries),
+        allowed,
+        (says, WARNING),
+        more={"digest": snapshot.digest, "places": {name: each.place for name, each in snapshot.entries.items()}},
+    )
 
 
-def _compared(seen: tuple[Field, ...]) -> Answer:
-    if not seen:
-        return Answer({"changes": []}, "The package is what was reviewed.")
-    step = "Next: `interlock import python PACKAGE -o SNAPSHOT` renews the snapshot; then review it."
-    return Answer({"changes": document_of(seen)}, "\n".join([*lines_of(seen), step]), PROBLEM)
+def seen_in(before: PythonSnapshot, now: PythonSnapshot) -> Seen:
+    """What has changed of a package."""
+    from interlock.importers.python import python_changes
 
-
-def lines_of(seen: tuple[Field, ...]) -> list[str]:
-    """What has changed, for people."""
-    return [f"changed  {visible(each.name)}: {short(each.before)} -> {short(each.now)}" for each in seen]
-
-
-def document_of(seen: tuple[Field, ...]) -> list[Json]:
-    """The same for programs."""
-    return [{"field": each.name, "before": each.before, "now": each.now} for each in seen]
+    found = python_changes(before, now)
+    entries = {each.name.removeprefix(_ENTRY): each for each in found if each.name.startswith(_ENTRY)}
+    return Seen(
+        bool(found),
+        tuple(f"changed  {visible(each.name)}: {short(each.before)} -> {short(each.now)}" for each in found),
+        about=tuple(each for each in found if not each.name.startswith(_ENTRY)),
+        new=tuple(name for name, each in entries.items() if not each.before),
+        gone=tuple(name for name, each in entries.items() if not each.now),
+        changed={name: (each,) for name, each in entries.items() if each.before and each.now},
+    )

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli import imports_python
+from interlock.doors.cli import imports, imports_mcp_shown, imports_python
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
-from interlock.doors.cli.imports import document_of as openapi_document
-from interlock.doors.cli.imports import lines_of as openapi_lines
+from interlock.doors.cli.imports_flow import Seen
 from interlock.doors.cli.imports_mcp import app, taken, values
-from interlock.doors.cli.imports_mcp_shown import document_of, lines_of
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.verb import line, verb
 
@@ -31,7 +29,7 @@ __all__ = ["app"]
 _NOT_ASKED = "Next: see to it that what is unknown can be asked, then `interlock import sync` again."
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Found:
     """What became of one snapshot. `drifted` are tools that are open and are not what was reviewed.
 
@@ -39,9 +37,7 @@ class Found:
     """
 
     place: str
-    lines: list[str]
-    changes: Json
-    is_open: bool
+    seen: Seen
     renewed_by: str = ""
     drifted: tuple[McpDrifted, ...] = ()
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -70,11 +66,15 @@ async def sync(
     lines = [each for one in found for each in _shown(one)]
     lines += [f"quarantined: {visible(name)} version {visible(version)}" for name, version in moved]
     lines += [f"Nothing was put on record: {visible(why)}"] if why else []
-    is_open = any(each.is_open for each in found)
-    lines.append(_end(found, is_open=is_open))
+    is_open = any(each.seen.is_open for each in found)
+    step = _end(found, is_open=is_open)
+    lines.append(step)
     document: dict[str, Json] = {
-        "snapshots": [{"snapshot": each.place, "open": each.is_open, "changes": each.changes} for each in found],
+        "snapshots": [
+            {"snapshot": each.place, "open": each.seen.is_open, "changes": each.seen.document} for each in found
+        ],
         "quarantined": [{"name": name, "version": version} for name, version in moved],
+        "next": step.removeprefix("Next: ") if is_open else "",
         **({"not_quarantined": why} if why else {}),
     }
     return Answer(document, "\n".join(lines), PROBLEM if is_open else DONE)
@@ -85,35 +85,36 @@ def _end(found: list[Found], *, is_open: bool) -> str:
         return "The project has no snapshots: openapi, mcp and python in interlock.toml name them."
     if not is_open:
         return "Every snapshot is what was reviewed, or its drift passes."
-    steps = [f"`{each.renewed_by}`" for each in found if each.is_open and each.renewed_by]
+    steps = [f"`{each.renewed_by}`" for each in found if each.seen.is_open and each.renewed_by]
     return f"Next: {', '.join(steps)} renews it; then review it." if steps else _NOT_ASKED
 
 
 def _shown(found: Found) -> list[str]:
-    return [f"{visible(found.place)}: {'to be reviewed' if found.is_open else 'as reviewed'}", *found.lines]
+    return [f"{visible(found.place)}: {'to be reviewed' if found.seen.is_open else 'as reviewed'}", *found.seen.lines]
 
 
 def _broken(place: str, fault: Exception) -> Found:
     """A source that cannot be asked is nothing that anybody has reviewed today."""
     reason = fault.strerror if isinstance(fault, OSError) and fault.strerror else str(fault)
-    return Found(place, [f"unknown  {visible(reason)}"], {"unknown": reason}, is_open=True)
+    return Found(place, Seen(is_open=True, lines=(f"unknown  {visible(reason)}",), more={"unknown": reason}))
+
+
+def _renewed_by(*words: str) -> str:
+    return shlex.join(("interlock", "import", *words))
 
 
 def _openapi(project: Project, place: str) -> Found:
     from interlock.core.errors import SpecInvalid
     from interlock.importers.openapi import read_openapi, read_snapshot, take_snapshot
-    from interlock.importers.openapi_changes import changes
 
     path = project.root / place
     try:
         before = read_snapshot(path.read_bytes())
         document = read_openapi((path.parent / before.file).read_bytes())
-        seen = changes(before, take_snapshot(document, server=before.server, owner=before.owner))
+        seen = imports.seen_in(before, take_snapshot(document, server=before.server, owner=before.owner))
     except (SpecInvalid, OSError) as fault:
         return _broken(place, fault)
-    source = str(Path(place).parent / before.file)
-    renewed_by = shlex.join(("interlock", "import", "openapi", source, "-o", place))
-    return Found(place, openapi_lines(seen), openapi_document(seen), is_open=seen.any, renewed_by=renewed_by)
+    return Found(place, seen, _renewed_by("openapi", str(Path(place).parent / before.file), "-o", place))
 
 
 async def _mcp(project: Project, place: str, *, secrets: Mapping[str, str]) -> Found:
@@ -124,29 +125,24 @@ async def _mcp(project: Project, place: str, *, secrets: Mapping[str, str]) -> F
     path = project.root / place
     try:
         before = read_mcp_snapshot(path.read_bytes())
-        now = await taken(before.server, path.parent, owner=before.owner, secrets=secrets)
-        seen = mcp_changes(before, now)
+        changes = mcp_changes(before, await taken(before.server, path.parent, owner=before.owner, secrets=secrets))
     except (SpecInvalid, OSError) as fault:
         return _broken(place, fault)
-    drifted = tuple(each for each in seen.open_drift if each.allowed)
+    drifted = tuple(each for each in changes.open_drift if each.allowed)
     versions = {each.name: before.tools[each.key].version for each in drifted}
-    renewed_by = shlex.join(("interlock", "import", "mcp", "-o", place))
-    found = Found(place, lines_of(seen), document_of(seen), is_open=seen.any, renewed_by=renewed_by)
-    return replace(found, drifted=drifted, versions=versions)
+    return Found(place, imports_mcp_shown.seen_of(changes), _renewed_by("mcp", "-o", place), drifted, versions)
 
 
 def _python(project: Project, place: str) -> Found:
     from interlock.core.errors import SpecInvalid
-    from interlock.importers.python import python_changes, python_snapshot_at, take_python_snapshot
+    from interlock.importers.python import python_snapshot_at, take_python_snapshot
 
     try:
         before = python_snapshot_at(project.root / place)
-        seen = python_changes(before, take_python_snapshot(before.package))
+        seen = imports_python.seen_in(before, take_python_snapshot(before.package))
     except (SpecInvalid, OSError) as fault:
         return _broken(place, fault)
-    renewed_by = shlex.join(("interlock", "import", "python", before.package, "-o", place))
-    lines, document = imports_python.lines_of(seen), imports_python.document_of(seen)
-    return Found(place, lines, document, is_open=bool(seen), renewed_by=renewed_by)
+    return Found(place, seen, _renewed_by("python", before.package, "-o", place))
 
 
 async def _quarantined(project: Project, found: Iterable[Found]) -> tuple[list[tuple[str, str]], str]:

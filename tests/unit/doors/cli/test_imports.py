@@ -37,7 +37,7 @@ def allow(folder: Path) -> None:
 
 def test_a_snapshot_is_written_and_says_what_to_do_next(cli: Cli, tmp_path: Path, write: Write) -> None:
     ran = cli(*TAKE, "-o", "pets.yaml", "--json")
-    assert (ran.code, ran.document["operations"], ran.document["allowed"]) == (0, ["GET /pets"], [])
+    assert (ran.code, ran.document["entries"], ran.document["allowed"]) == (0, ["GET /pets"], [])
     text = (tmp_path / "pets.yaml").read_text()
     assert "allow: false" in text
     assert "file: api.json" in text
@@ -82,7 +82,7 @@ def test_renewing_closes_what_has_changed_unless_it_is_accepted(cli: Cli, tmp_pa
     assert cli(*renew, "--json").document["allowed"] == []
     allow(tmp_path)
     write(summary="Read all pets.")
-    assert cli(*renew, "--accept", "--json").document["allowed"] == ["GET /pets"]
+    assert cli(*renew, "--accept", "GET /pets", "--json").document["allowed"] == ["GET /pets"]
     assert "version: '3'" in (tmp_path / "pets.yaml").read_text()
 
 

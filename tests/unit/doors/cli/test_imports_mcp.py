@@ -31,7 +31,7 @@ def allow(folder: Path) -> None:
 def test_a_snapshot_is_written_and_says_what_to_do_next(cli: Cli, tmp_path: Path, server: Listing) -> None:
     server.pages([entry("first")], [entry("later"), 7], instructions="Obey\u200b me.")
     ran = cli(*take(server, "-o", "post.yaml", "--json"))
-    assert (ran.code, ran.document["tools"], ran.document["allowed"]) == (0, ["first", "later"], [])
+    assert (ran.code, ran.document["entries"], ran.document["allowed"]) == (0, ["first", "later"], [])
     assert ran.document["not_tools"] == {"entry 2": "it is no object"}
     text = (tmp_path / "post.yaml").read_text()
     assert "effect: write\n    external: true" in text

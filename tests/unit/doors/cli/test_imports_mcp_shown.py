@@ -2,7 +2,7 @@
 
 import pytest
 
-from interlock.doors.cli.imports_mcp_shown import document_of, lines_of
+from interlock.doors.cli.imports_mcp_shown import lines_of, seen_of
 from interlock.importers.mcp_sync import mcp_changes
 from tests.mcp_snapshots import entry, taken
 
@@ -18,6 +18,14 @@ def test_every_kind_of_change_has_a_line_and_a_place_in_the_document() -> None:
     assert "    title: nothing -> T⟨U+202E⟩ ⟨1 hidden characters⟩" in lines
     assert "new      gone_v2 (likely gone, renamed)" in lines
     assert "not tool entry 2: nothing -> it is no object" in lines
-    document = document_of(seen)
-    assert document["new"] == ["gone_v2"]
-    assert {name for name, each in document.items() if each} == {"server", "drifted", "new", "renamed", "not_tools"}
+    document = seen_of(seen).document
+    assert (document["new"], document["gone"]) == (["gone_v2"], ["gone"])
+    assert {name for name, each in document.items() if each} == {
+        "about",
+        "new",
+        "gone",
+        "changed",
+        "not_tools",
+        "drifted",
+        "renamed",
+    }

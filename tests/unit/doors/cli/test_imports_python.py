@@ -39,7 +39,7 @@ def test_what_has_changed_is_told_and_renewing_closes_it(cli: Cli, tmp_path: Pat
     install(site, code=f"{CODE}# more", version="1.1")
     ran = cli(*check)
     assert (ran.code, "changed  version: 1.0 -> 1.1" in ran.out) == (1, True)
-    assert [each["field"] for each in cli(*check, "--json").document["changes"]] == ["version", "digest"]
+    assert [each["field"] for each in cli(*check, "--json").document["changes"]["about"]] == ["version", "digest"]
     renewed = cli("import", "python", "acme-parts", "-o", "parts.yaml", "--accept", "find", "--json")
     assert renewed.document["allowed"] == ["find"]
 
