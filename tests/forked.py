@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from multiprocessing.process import BaseProcess
 from multiprocessing.reduction import DupFd
 from pathlib import Path
 from typing import IO, Any
@@ -27,23 +28,30 @@ def run(
     command: Sequence[str | Path], *, folder: Path, environment: Mapping[str, str] | None = None, timeout_s: float = 50
 ) -> "subprocess.CompletedProcess[str]":
     """What a program says and how it ends: a path of one and its arguments, or `-c`, its text and its arguments."""
-    with (
-        tempfile.TemporaryFile() as said,
-        tempfile.TemporaryFile() as complaint,
-        Path(os.devnull).open("rb") as nothing,
-    ):
-        streams = [_Stream(each) for each in (nothing, said, complaint)]
+    with tempfile.TemporaryFile() as said, tempfile.TemporaryFile() as complaint:
         given = [*map(str, command)]
-        process = PROCESSES.Process(
-            target=_program, args=(given, folder, dict(os.environ if environment is None else environment), streams)
-        )
-        process.start()
+        process = start(given, folder=folder, environment=environment, streams=(said, complaint))
         process.join(timeout_s)
         if process.exitcode is None:
             process.kill()
             process.join()
             raise subprocess.TimeoutExpired(given, timeout_s, _text(said), _text(complaint))
         return subprocess.CompletedProcess(given, process.exitcode, _text(said), _text(complaint))
+
+
+def start(
+    command: Sequence[str | Path],
+    *,
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    streams: Sequence[IO[Any]],
+) -> BaseProcess:
+    """A program that has been started, on its stdout and, where that is given, its stderr; there is nothing to read."""
+    known = dict(os.environ if environment is None else environment)
+    numbers = [_Stream(each) for each in streams]
+    process = PROCESSES.Process(target=_program, args=([*map(str, command)], folder, known, numbers))
+    process.start()
+    return process
 
 
 class _Stream:
@@ -62,7 +70,7 @@ def _number(passed: Any) -> int:
 
 def _program(command: list[str], folder: Path, environment: Mapping[str, str], streams: list[int]) -> None:
     """The other process, from where Python would begin with the program."""
-    for number, stream in enumerate(streams):
+    for number, stream in enumerate((os.open(os.devnull, os.O_RDONLY), *streams)):
         os.dup2(stream, number)
     sys.stdin = open(0, closefd=False)  # noqa: SIM115 - it is open until the end
     os.environ.clear()

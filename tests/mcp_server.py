@@ -8,6 +8,7 @@ the newer era.
 from __future__ import annotations
 
 import base64
+import gc
 import os
 import re
 import select
@@ -18,13 +19,17 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+gc.disable()  # it lives for seconds, of which imports are most
+
 import anyio
 import mcp_types as types
-import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, ImageContent, InputRequiredResult, TextContent
+
+if sys.argv[1] == "http":
+    import uvicorn
 
 LOG = Path(sys.argv[2])
 IS_OLD = "old" in sys.argv[3:]
@@ -356,7 +361,7 @@ async def _followed(parent: int) -> None:
 
 
 def over_http() -> None:
-    """Serve in a child, and in another one when that has died, until stdin ends."""
+    """Serve in a child, and in another one when that has died."""
     listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # else asyncio leaves Nagle on
     listening.bind(("127.0.0.1", 0))
     listening.listen()

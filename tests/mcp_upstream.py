@@ -1,6 +1,7 @@
 """Starts `tests/mcp_server.py` over either transport, and reads what it was really asked and did."""
 
 import asyncio
+import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from interlock import McpServer, McpTool, RetryRule, mcp_tool
+from tests import forked
 
 PROGRAM = Path(__file__).with_name("mcp_server.py")
 SCHEMA: dict[str, Any] = {
@@ -45,17 +47,16 @@ def over_stdio(folder: Path, *more: str, **server: Any) -> Upstream:
 async def over_http(folder: Path, *more: str, **server: Any) -> AsyncIterator[Upstream]:
     """A server on loopback."""
     log = folder / "http.log"
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, str(PROGRAM), "http", str(log), *more, stdout=pipe, stdin=pipe
-    )
-    assert process.stdout is not None
-    try:
-        port = int(await process.stdout.readline())
-        yield Upstream(McpServer(url=f"http://127.0.0.1:{port}/mcp", **server), log)
-    finally:
-        process.terminate()
-        await process.communicate()
+    reading, writing = os.pipe()
+    with os.fdopen(reading) as said:
+        with os.fdopen(writing, "w") as says:
+            process = forked.start([PROGRAM, "http", log, *more], folder=folder, streams=(says,))
+        try:
+            port = int(await asyncio.to_thread(said.readline))
+            yield Upstream(McpServer(url=f"http://127.0.0.1:{port}/mcp", **server), log)
+        finally:
+            process.terminate()
+            await asyncio.to_thread(process.join)
 
 
 def declared(server: McpServer, tool: str = "does_it", effect: str = "write", **more: Any) -> McpTool:
