@@ -6,7 +6,7 @@ import shutil
 import signal
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
@@ -17,6 +17,8 @@ import pytest
 
 from interlock.core.errors import StoreError
 from interlock.store.postgres import PostgresStore
+from interlock.store.postgres_line import Line
+from interlock.store.postgres_open import migrate
 
 Opens = Callable[..., Awaitable[PostgresStore]]
 """Opens one more store on the test's schema, as one more process would."""
@@ -77,10 +79,64 @@ def own_server() -> Iterator[OwnServer]:
 @pytest.fixture
 def postgres_url() -> str:
     """A new, empty schema, which takes a tenth of the time of a database."""
-    name = f"test_{next(_numbers)}"
-    with psycopg.connect(server_url(), autocommit=True) as admin:
-        admin.execute(f"CREATE SCHEMA {name}".encode())
-    return f"{server_url()}&options=-c%20search_path%3D{name}"
+    return _url_of(_new_schema())
+
+
+class Reused:
+    """Schemas with Interlock's tables as they are at first: used again, since making one takes longer than most tests.
+
+    For tests that leave no store open, and the tables themselves as they are.
+    """
+
+    def __init__(self) -> None:
+        self._free: list[str] = []
+        self._first = ""
+        self._sweep = ""
+
+    @asynccontextmanager
+    async def url(self) -> AsyncIterator[str]:
+        """One of them."""
+        if not self._first:
+            self._first = await self._made()
+            self._sweep = self._sweeping(self._first)
+        name = self._free.pop() if self._free else await self._made()
+        yield _url_of(name)
+        with psycopg.connect(_url_of(name), autocommit=True) as admin:
+            admin.execute(self._sweep.encode())
+        self._free.append(name)
+
+    async def _made(self) -> str:
+        name = _new_schema()
+        line = await Line.open(_url_of(name))
+        try:
+            await migrate(line)
+        finally:
+            await line.close()
+        return name
+
+    def _sweeping(self, first: str) -> str:
+        """What makes a schema like this one, which nobody has used: no row that was not there, and ids from 1."""
+        with psycopg.connect(_url_of(first), autocommit=True) as admin:
+            tables = [
+                name for (name,) in admin.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+            ]
+            ids = [
+                name
+                for (name,) in admin.execute(
+                    "SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema()"
+                )
+            ]
+            filled = [each for each in tables if admin.execute(f"SELECT 1 FROM {each} LIMIT 1".encode()).fetchone()]
+        return "; ".join([
+            "SET session_replication_role = replica",  # in any order, though rows name each other
+            *(f"DELETE FROM {each}" for each in tables),
+            *(f"INSERT INTO {each} OVERRIDING SYSTEM VALUE SELECT * FROM {first}.{each}" for each in filled),
+            *(f"ALTER SEQUENCE {each} RESTART" for each in ids),
+        ])  # fmt: skip
+
+
+reused = Reused()
+"""Those of this process's server."""
 
 
 @pytest.fixture
@@ -98,6 +154,17 @@ async def postgres_stores(postgres_url: str) -> AsyncIterator[Opens]:
         # A test may have taken the database away.
         with suppress(StoreError):
             await store.close()
+
+
+def _new_schema() -> str:
+    name = f"test_{next(_numbers)}"
+    with psycopg.connect(server_url(), autocommit=True) as admin:
+        admin.execute(f"CREATE SCHEMA {name}".encode())
+    return name
+
+
+def _url_of(schema: str) -> str:
+    return f"{server_url()}&options=-c%20search_path%3D{schema}"
 
 
 def _pgserver(folder: Path) -> Any:

@@ -24,7 +24,7 @@ from interlock.testing.store_contract_noted_runs import NotedRunContract
 from interlock.testing.store_contract_runs import RunContract
 from interlock.testing.store_contract_shared import Store
 from interlock.testing.store_values import Values
-from tests.postgres import Opens
+from tests.postgres import Opens, reused
 
 pytestmark = pytest.mark.requirement(
     "IDEM-2", "IDEM-3", "IDEM-4", "BUD-1", "BUD-2", "APR-4", "APR-5", "AUD-2", "AUD-4", "SCALE-1"
@@ -95,6 +95,13 @@ class TestSqliteShared(TestSqlite):
         opened.append(await SqliteStore.open(self.path, chain="main"))
         opened.append(await SqliteStore.open(self.path, chain="peer"))
         return opened[0]
+
+
+@pytest.fixture
+async def postgres_url() -> AsyncIterator[str]:
+    """A schema as it is at first; these tests leave nothing behind but rows."""
+    async with reused.url() as url:
+        yield url
 
 
 class TestPostgres(Contract):
