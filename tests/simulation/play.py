@@ -14,6 +14,7 @@ from interlock.core.effect import CallState
 from interlock.core.journal import AuditQuery, AuditRecord
 from interlock.store.memory import MemoryStore
 from interlock.testing.simulation import Crashed, Simulation, stepped
+from tests.simulation.guessing import GuessingStore
 from tests.simulation.people import ALICE, APPROVERS, HOST, KEYS, TENANT, policies
 from tests.simulation.plan import Act, Does, Life, Plan
 from tests.simulation.verdict import Facts, Heard, Left
@@ -38,7 +39,7 @@ class Stretch:
     crashes: int = 0
 
     def __post_init__(self) -> None:
-        self.store = MemoryStore()
+        self.store = GuessingStore() if self.plan.seed % 2 else MemoryStore()
         self.simulation = Simulation(self.plan.seed, haste=self.haste, watch=self._watch)
         self.port = stepped(self.store, simulation=self.simulation)
         self.world = Stage.world = SimulatedWorld(self.simulation, deque(self.plan.moods))

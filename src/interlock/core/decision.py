@@ -62,6 +62,7 @@ class Facts:
 
     `usage` matches `reservations` one by one. `grant` is the approval that this call resumes with. What was asked for
     and did not arrive in time is not in `outside`. `effects` is the usage of the scopes that a cached read reads.
+    `guessed`: nobody looked whether there is a `prior` call, so that only a claim, which guards that, may follow.
     """
 
     as_of_us: int
@@ -77,6 +78,7 @@ class Facts:
     deadline_us: int | None = None
     epoch: int = 0
     effects: tuple[Counted, ...] = ()
+    guessed: bool = False
 
 
 @frozen

@@ -17,22 +17,31 @@ from interlock.core.run import RunFacts
 
 @frozen
 class Look:
-    """One read before a decision. A key whose lifetime is over at `at_us` is free again: it has no prior call."""
+    """One read before a decision. A key whose lifetime is over at `at_us` is free again: it has no prior call.
+
+    `may_guess`: where looking for the key costs something the store may say that no call has it. A claim finds out,
+    since it guards the key; whoever then does anything but claim has to look once more, and may not guess.
+    """
 
     tenant: str
     key: str | None
     run: str | None
     scopes: tuple[ScopeKey, ...]
     at_us: int = 0
+    may_guess: bool = False
 
 
 @frozen
 class Seen:
-    """What the store knows: the prior call under the key, the run, and one usage per scope asked for."""
+    """What the store knows: the prior call under the key, the run, and one usage per scope asked for.
+
+    `guessed`: that there is no prior call was not looked up.
+    """
 
     prior: Prior | None
     run: RunFacts | None
     usage: tuple[Counted, ...]
+    guessed: bool = False
 
 
 @frozen

@@ -56,6 +56,8 @@ make_claimed, make_flight = maker(Claimed), maker(Flight)
 
 T = TypeVar("T")
 
+_CANCELLED = Deny(Code.CANCELLED, "It was cancelled before anything ran.")
+
 LOOKS_MAX = 5
 """How often what a decision was made on may change before the call is refused as contended."""
 
@@ -123,9 +125,8 @@ class Gate:
 
     def forsake(self, call: ToolCall, caller: Caller) -> None:
         """Record a proposal that was given up before it came to the gate, such as one of a cancelled batch."""
-        deny = Deny(Code.CANCELLED, "It was cancelled before anything ran.")
         call, caller, inadmissible = admit(call, caller)
-        operation = partial(_denied, deny) if inadmissible else partial(propose, call, caller)
+        operation = partial(propose, call, caller) if inadmissible is None else partial(_denied, _CANCELLED)
         self._own(self._note_cancelled(Proposal(call, caller, operation, self._deadline_s(caller))))
 
     async def look_up(self, call: OpenCall) -> Found | None:
@@ -175,7 +176,7 @@ class Gate:
                 if isinstance(step, Observation):
                     break
                 changes = changes + 1 if step is Again.CHANGED else 0
-                proposal = await self._of_now(proposal)
+                proposal = await self._of_now(replace(proposal, surely=True))
             else:
                 return await self._ends.refuse(proposal, KEPT_CHANGING)
             if self._views.current.catalogue.shadowed:
@@ -200,10 +201,13 @@ class Gate:
             return Again.CHANGED if is_stale else await self._ends.refuse(proposal, operation)
         try:  # `_before` spelled out: every call comes by
             facts = await self._looker.facts(operation, view, asked(proposal, now_s=self._world.clock.monotonic_s()))
+            decision = decide(operation, facts)
+            if facts.guessed and (not isinstance(decision, Allow) or self._queues.walkers or self._is_closing):
+                facts = await self._looker.surely(operation, facts)
+                decision = decide(operation, facts)
         except asyncio.CancelledError:
             self._own(self._note_cancelled(proposal))
             raise
-        decision = decide(operation, facts)
         if self._queues.walkers:
             decision = self._queues.in_turn(decision, facts)
         if not isinstance(decision, Allow) and await self._before(proposal, self._is_stale(view.epoch)):
@@ -274,7 +278,7 @@ class Gate:
         self._ongoing.end(operation_id)
         if taken is NotClaimed.EPOCH:
             await self._before(proposal, self._views.refresh())
-        return Again.CHANGED
+        return Again.GUESSED if facts.guessed else Again.CHANGED
 
     async def _run(self, claimed: Claimed) -> Observation:
         """Execute and settle. A cancelled call is settled all the same, by a task that the gate owns."""
@@ -326,9 +330,8 @@ class Gate:
             raise
         if isinstance(taken, Claim):
             claimed.claim = taken
-            await self._settler.settle(
-                claimed, cut_off(claimed.operation, dispatched=False), Flight(claimed.deadline_s)
-            )
+            cut, flight = cut_off(claimed.operation, dispatched=False), Flight(claimed.deadline_s)
+            await self._settler.settle(claimed, cut, flight)
         else:
             self._ongoing.end(claimed.operation_id)
             await self._note_cancelled(proposal)
@@ -349,11 +352,10 @@ class Gate:
 
     async def _written(self, operation: Operation, operation_id: str) -> Claim | NotClaimed:
         """Whether the claim of a new operation was written and is still ours; nobody else claims the same one."""
-        tenant = operation.caller.principal.tenant
-        found = await self._world.recovery.find(tenant, operation_id)
+        found = await self._world.recovery.find(operation.caller.principal.tenant, operation_id)
         if found is None or found.taken_over or found.state is not CallState.CLAIMED:
             return NotClaimed.KEY
-        return Claim(operation_id, tenant, found.fence)
+        return Claim(operation_id, operation.caller.principal.tenant, found.fence)
 
     async def _before(self, proposal: Proposal, wait: Awaitable[T]) -> T:
         """Wait for what comes before anything is written; a call that is cancelled meanwhile leaves its record too."""
@@ -364,10 +366,8 @@ class Gate:
             raise
 
     async def _note_cancelled(self, proposal: Proposal) -> None:
-        operation = proposal.operation(self._views.current.catalogue)
-        deny = Deny(Code.CANCELLED, "It was cancelled before anything ran.")
-        if isinstance(operation, Operation):
-            deny = replace(deny, operation=operation, tool=operation.tool)
+        made = proposal.operation(self._views.current.catalogue)
+        deny = replace(_CANCELLED, operation=made, tool=made.tool) if isinstance(made, Operation) else _CANCELLED
         await self._ends.refuse(proposal, deny)
 
     async def _note_late(self, operation: Operation, claim: Claim, outcome: Outcome, *, redactor: Redactor) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 
 from interlock.core.approval import Approval
 from interlock.core.budget import ScopeKind, Taken
@@ -42,21 +43,25 @@ WARNED_MAX = 4_096
 
 @frozen
 class Asked:
-    """What the walk knows of a proposal beside its operation: its grant, whether it was counted, whether time is up."""
+    """What the walk knows of a proposal beside its operation: its grant, whether it was counted, whether time is up.
+
+    `may_guess`: who asks will look once more before it does anything but claim.
+    """
 
     grant: Approval | None = None
     counted: bool = False
     overdue: bool = False
+    may_guess: bool = False
 
 
-_FIRST = Asked()
+_FIRST = Asked(may_guess=True)
 """What is known of most: asked for the first time, and in time."""
 
 
 def asked(proposal: Proposal, *, now_s: float) -> Asked:
     """What the walk knows of this proposal."""
     overdue = now_s >= proposal.deadline_s
-    if proposal.stored is None and not overdue:
+    if proposal.stored is None and not overdue and not proposal.surely:
         return _FIRST
     return Asked(proposal.grant, proposal.stored is not None, overdue)
 
@@ -85,7 +90,7 @@ class Looker:
         if view.cached and spec.effect.is_effect:
             reservations = Taken.of((*reservations, *counted_effects(operation, view.cached)))
         scopes = reservations.scopes if spec.cache is None else (*reservations.scopes, *scopes_read_by(operation))
-        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us))
+        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us, asked.may_guess))
         policy = view.policies.slice(spec, tenant=tenant)
         if caller.run is None and policy.reads_run and policy.digest not in self._warned:
             self._warn_of(policy)
@@ -107,7 +112,15 @@ class Looker:
             now_us if asked.overdue else None,
             view.epoch,
             () if spec.cache is None else seen.usage[len(reservations) :],
+            seen.guessed,
         )
+
+    async def surely(self, operation: Operation, facts: Facts) -> Facts:
+        """The same with what the store knows by now, its prior call among it: nothing of that is guessed."""
+        caller, taken = operation.caller, Taken.of(facts.reservations)
+        look = make_look(caller.principal.tenant, operation.key, caller.run, taken.scopes, facts.as_of_us)
+        seen = await self._calls.look(look)
+        return replace(facts, prior=seen.prior, run=seen.run or facts.run, usage=seen.usage, guessed=False)
 
     def _warn_of(self, policy: PolicySlice) -> None:
         """Say once that a rule about what was read before cannot hold for calls that belong to no run."""

@@ -23,10 +23,11 @@ LookAgain = Callable[[Claim, Outcome], Coroutine[object, object, None]]
 
 
 class Again(Enum):
-    """Why to look again: something CHANGED under the decision, or the call WAITED for another to end."""
+    """Why to look again: something CHANGED under the decision, it was GUESSED in part, or it WAITED for another."""
 
     CHANGED = 1
     WAITED = 2
+    GUESSED = 3
 
 
 class Note(Protocol):
@@ -48,6 +49,7 @@ class Proposal:
     `deadline_s` is on the event loop's clock. `grant` and `stored` are those of a resumed approval and its operation;
     `replaces` is the approval of whose operation an approver edited this one, with that approver among its requesters.
     `note` is written where the call is settled.
+    `surely`: this is not its first look, so nothing may be guessed.
     """
 
     call: ToolCall
@@ -58,6 +60,7 @@ class Proposal:
     stored: str | None = None
     replaces: Approval | None = None
     note: Note | None = None
+    surely: bool = False
 
 
 NOT_TAKEN = Claim("", "", 0)

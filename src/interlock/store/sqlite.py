@@ -121,16 +121,16 @@ class SqliteStore:
     # --- calls --------------------------------------------------------------------------------------------------------
 
     async def look(self, look: Look) -> Seen:
-        """One consistent read, from memory as far as this process is alone."""
+        """One consistent read, from memory as far as this process is alone, and of keys a guess where it may."""
         self._writer.check()
         if not self._writer.alone:
             return sqlite_calls.look_on_disk(self._reader, look=look, presence=self._desk.presence)
         books = self._desk.books
         run = None if look.run is None else books.runs[look.tenant, look.run]
-        prior = None
-        if look.key is not None:
-            prior = sqlite_calls.prior(self._reader, look=look, presence=self._desk.presence)
-        return make_seen(prior, run, books.usage.of(look.scopes))
+        usage = books.usage.of(look.scopes)
+        if look.may_guess and look.key is not None and look.key not in self._desk.keys:
+            return make_seen(None, run, usage, True)
+        return make_seen(sqlite_calls.prior(self._reader, look=look, presence=self._desk.presence), run, usage)
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
         """Take everything the intent names, durably, or nothing; a read may be held in memory while alone."""

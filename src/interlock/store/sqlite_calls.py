@@ -62,6 +62,7 @@ def claim(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
     usage = desk.books.fitting(intent.reservations)
     if usage is None:
         return NotClaimed.BUDGET
+    desk.know_key(operation.key)
     if not _insert_claimed(desk, intent=intent):
         return NotClaimed.KEY
     rowid = desk.db.connection.last_insert_rowid()

@@ -16,6 +16,9 @@ from interlock.store.sqlite_db import Db
 Place = tuple[str, str]
 """Tenant and operation id."""
 
+KEYS_MAX = 50_000
+"""How many keys are remembered: 6 MB at most."""
+
 
 @frozen
 class Standing:
@@ -33,7 +36,8 @@ class Desk:
     """What ops work with. `may_ask` is false only while surely no question waits for an answer.
 
     `fused` are the reads that are held in memory alone, `claimed` the claims that this process has made and will
-    settle, which nobody else can change while it lives. Both by tenant and operation id.
+    settle, which nobody else can change while it lives. Both by tenant and operation id. `keys` are some that calls
+    had: a look for one of them guesses nothing.
     """
 
     db: Db
@@ -45,3 +49,11 @@ class Desk:
     may_ask: bool = True
     fused: dict[Place, Intent] = field(default_factory=dict)
     claimed: dict[Place, Standing] = field(default_factory=dict)
+    keys: set[str] = field(default_factory=set)
+
+    def know_key(self, key: str | None) -> None:
+        """Remember that a call has this key, or had it; all are forgotten now and then."""
+        if len(self.keys) >= KEYS_MAX:
+            self.keys.clear()
+        if key is not None:
+            self.keys.add(key)

@@ -61,6 +61,16 @@ class CallContract(ContractTests):
         assert prior is not None
         assert (prior.state, prior.observation, prior.at_us) == (CallState.CLAIMED, None, NOW_US)
 
+    async def test_a_look_that_may_guess_finds_the_prior_call_or_says_that_it_guessed(
+        self, *, store: Store, values: Values
+    ) -> None:
+        await claimed(store, intent=values.intent("k"))
+        sure = await store.look(values.look("k"))
+        hasty = await store.look(replace(values.look("k"), may_guess=True))
+        assert not sure.guessed
+        assert hasty == (replace(sure, prior=None, guessed=True) if hasty.guessed else sure)
+        assert await store.claim(values.intent("k")) is NotClaimed.KEY
+
     async def test_proof_that_nothing_happened_frees_the_key(self, *, store: Store, values: Values) -> None:
         claim = await claimed(store, intent=values.intent("k"))
         await store.settle(values.settlement(claim, CallEvent.PROVE_NOTHING_HAPPENED))
