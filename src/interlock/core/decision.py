@@ -60,9 +60,8 @@ class Prior:
 class Facts:
     """All that a decision knows beside the operation, as of one moment.
 
-    `usage` matches `reservations` one by one. `grant` is the approval that this call resumes with. What was asked for
-    and did not arrive in time is not in `outside`. `effects` is the usage of the scopes that a cached read reads.
-    `guessed`: nobody looked whether there is a `prior` call, so that only a claim, which guards that, may follow.
+    `usage` matches `reservations` one by one, `effects` the scopes that a cached read reads. `grant` is the approval
+    that this call resumes with. What did not arrive in time is not in `outside`. `guessed`: no `prior` was looked for.
     """
 
     as_of_us: int
@@ -132,7 +131,6 @@ class Allow:
 
 
 make_allow = maker(Allow)
-
 _GOES_ON = frozenset({CallState.UNKNOWN, CallState.PARTIAL})
 
 Decision = Allow | Deny | Ask | Replay
