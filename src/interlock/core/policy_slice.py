@@ -71,13 +71,30 @@ class PolicySlice:
             return None
         return self._judge.known(principal, run)
 
-    def visibility(self, principal: Principal, *, environment: str, origin: Origin = LIBRARY) -> Visibility:
+    def visibility(
+        self,
+        principal: Principal,
+        *,
+        environment: str,
+        origin: Origin = LIBRARY,
+        known: dict[Judge, Visibility] | None = None,
+    ) -> Visibility:
         """Whether the principal could be allowed or asked at all, by the same policies that decide the call.
 
         What the run has done, like arguments, resource and facts, is not known: a run goes on, and there are others.
+        `known` is what was said of other tools at the same moment to the same principal: a judge of several says it of
+        all of them.
         """
         if self._foreign_tenant(principal):
             return Visibility.NEVER
+        found = None if known is None else known.get(self._judge)
+        if found is None:
+            found = self._foreseen(principal, environment, origin)
+            if known is not None:
+                known[self._judge] = found
+        return found
+
+    def _foreseen(self, principal: Principal, environment: str, origin: Origin) -> Visibility:
         request = PolicyRequest(
             principal=principal, spec=self.spec, arguments={}, origin=origin, environment=environment
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -12,6 +12,7 @@ from interlock.core.catalogue import Catalogue, Tool, nearest
 from interlock.core.decision import Deny, mask
 from interlock.core.lifecycle import CLOSED
 from interlock.core.policy import PolicySet, Visibility
+from interlock.core.policy_judge import Judge
 from interlock.core.refusals import Code
 from interlock.core.routing import located, tools_after, tools_near, tools_of
 from interlock.core.tool import ToolSpec
@@ -51,24 +52,22 @@ class View:
 
     def tools(self, caller: Caller) -> tuple[Tool, ...]:
         """Those tools, each in the version that its name means to the caller."""
-        tools = tools_of(caller, self.catalogue)
-        return tuple(tool for tool in tools if self.visibility(tool, caller) is not Visibility.NEVER)
+        return tuple(filter(self.sees(caller), tools_of(caller, self.catalogue)))
 
     def named(self, caller: Caller, names: Iterable[str]) -> tuple[Tool, ...]:
         """Those of them that are called so, at no look at the others."""
         found = (located(each, caller.pinned(None), self.catalogue) for each in dict.fromkeys(names))
-        tools = (each for each in found if isinstance(each, Tool))
-        return tuple(tool for tool in tools if self.visibility(tool, caller) is not Visibility.NEVER)
+        return tuple(filter(self.sees(caller), (each for each in found if isinstance(each, Tool))))
 
     def page(self, caller: Caller, *, after: str, limit: int) -> ToolPage:
         """At most so many of those tools after a name. It may be fewer than there are: policy is asked of so many."""
         found: list[Tool] = []
-        last = after
+        last, sees = after, self.sees(caller)
         for looked, tool in enumerate(tools_after(caller, self.catalogue, after)):
             if len(found) == limit or looked == LOOKED_MAX:
                 return ToolPage(tuple(found), last)
             last = tool.spec.name
-            if self.visibility(tool, caller) is not Visibility.NEVER:
+            if sees(tool):
                 found.append(tool)
         return ToolPage(tuple(found), None)
 
@@ -93,6 +92,17 @@ class View:
         close = nearest(name, [each for each, tool in tools.items() if tool.state not in CLOSED])
         seen = (each for each in close if self.visibility(tools[each], caller) is not Visibility.NEVER)
         return islice(seen, HINTS_MAX)
+
+    def sees(self, caller: Caller) -> Callable[[Tool], bool]:
+        """Whether this caller may ever call each of many tools: policy is asked once of those that it judges alike."""
+        policies, principal, known = self.policies, caller.principal, dict[Judge, Visibility]()
+
+        def seen(tool: Tool) -> bool:
+            policy = policies.slice(tool.spec, tenant=principal.tenant)
+            told = policy.visibility(principal, environment=self.environment, origin=caller.origin, known=known)
+            return told is not Visibility.NEVER
+
+        return seen
 
     def visibility(self, tool: Tool | None, caller: Caller) -> Visibility:
         """Whether this caller may ever call the tool, as far as can be said without arguments."""

@@ -9,7 +9,6 @@ from interlock.core.call import Caller, Principal
 from interlock.core.catalogue import Tool
 from interlock.core.choice import ALWAYS, FIND_TOOLS, FoundTool, ToolChoice, Withheld, is_over, kept, one_line
 from interlock.core.lifecycle import CLOSED
-from interlock.core.policy import Visibility
 from interlock.core.routing import tools_of
 from interlock.core.stand_in import offered
 from interlock.core.view import View
@@ -21,6 +20,9 @@ from interlock.runtime.views import Views
 FOUND_MAX: Final = 50
 """The most that one search gives."""
 
+CALLERS_MAX: Final = 8
+"""Of how many callers it is remembered what they may use; among many tools each is a long list."""
+
 
 class Finding:
     """Searches and choices of one gate. The ranker is opened when something is first searched for."""
@@ -30,7 +32,7 @@ class Finding:
         self._health = health
         self._opens = opens
         self._ranker: Ranker | None = None
-        self._seen: tuple[View, Caller, tuple[Tool, ...]] | None = None
+        self._seen: tuple[View, list[tuple[tuple[Principal, str, str], tuple[Tool, ...]]]] | None = None
         self.tools_max = tools_max
 
     async def search(self, query: str, caller: Caller, *, most: int) -> tuple[FoundTool, ...]:
@@ -54,15 +56,18 @@ class Finding:
 
     def usable(self, caller: Caller) -> tuple[Tool, ...]:
         """All that this caller may see and that takes calls at present, by name."""
-        view = self._views.current
-        known = self._seen
-        if known is not None and known[0] is view and known[1] == caller and self._health.is_quiet:
-            return known[2]
+        view, who = self._views.current, (caller.principal, caller.origin.agent, caller.origin.door)
+        if self._seen is None or self._seen[0] is not view or len(self._seen[1]) >= CALLERS_MAX:
+            self._seen = view, []
+        keeps, seen = caller.pin is None and self._health.is_quiet, self._seen[1]
+        known = next((tools for one, tools in seen if one == who), None) if keeps else None
+        if known is not None:
+            return known
         tools = tuple(tools_of(caller, view.catalogue))
         withheld = dict(self._withheld(view, caller, None, among=tools))
         found = tuple(tool for tool in tools if tool.digest not in withheld)
-        if self._health.is_quiet:
-            self._seen = view, caller, found
+        if keeps:
+            seen.append((who, found))
         return found
 
     async def explained(
@@ -93,10 +98,10 @@ class Finding:
         self, view: View, caller: Caller, names: Collection[str] | None, *, among: Sequence[Tool]
     ) -> Iterator[tuple[str, Withheld]]:
         """The tools that are not the caller's to use now, each with the first reason."""
-        mine = {tool.digest for tool in tools_of(caller, view.catalogue)}
+        mine, sees = {tool.digest for tool in tools_of(caller, view.catalogue)}, view.sees(caller)
         open_ = []
         for tool in among:
-            if view.visibility(tool, caller) is Visibility.NEVER:
+            if not sees(tool):
                 yield tool.digest, Withheld.POLICY
             elif tool.digest not in mine:
                 yield tool.digest, Withheld.AGENT

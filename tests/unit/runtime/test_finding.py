@@ -9,10 +9,11 @@ from interlock.core.agents import AgentTools, ToolUse
 from interlock.core.call import Origin
 from interlock.core.catalogue import Lifecycle, Tool
 from interlock.core.choice import ToolChoice, Withheld
+from interlock.core.policy_judge import Judge
 from interlock.core.tool import SHARED
 from interlock.declare.find_tools import find_tools
 from interlock.ports import Ranked
-from interlock.runtime.finding import FOUND_MAX
+from interlock.runtime.finding import CALLERS_MAX, FOUND_MAX
 from interlock.runtime.health import HealthState
 from tests.gates import ALICE, AUDITOR, BOB, OPERATOR, AnyTool, opened
 
@@ -155,3 +156,33 @@ async def test_what_a_published_agent_does_not_list_is_kept_back_by_the_agent() 
             "payroll": Withheld.POLICY,
         }
         assert [each.tool for each in await gate.catalogue.search("people rain tools", clerk)] == ["invoices"]
+
+
+async def test_each_of_several_callers_finds_what_is_theirs_whoever_asked_before() -> None:
+    async with opened(":memory:", TOOLS, NOT_FOR_BOB) as gate:
+        finding = gate.catalogue._finding
+        alice, bob = Caller(ALICE), Caller(BOB)
+        both = [finding.usable(each) for each in (alice, bob, alice, bob)]
+        assert both[0] is both[2] is not both[1]
+        assert "payroll" not in [each.spec.name for each in both[1]]
+        assert finding.usable(Caller(ALICE, run="r", task="t")) is both[0]
+        agent = Caller(BOB, origin=Origin(agent="helper"))
+        assert finding.usable(agent) == both[1]
+        for number in range(CALLERS_MAX):
+            finding.usable(Caller(Principal("acme", f"p{number}")))
+        assert [each.spec.name for each in finding.usable(bob)] == [each.spec.name for each in both[1]]
+        pinned = alice.pinned(gate.catalogue.get("weather").digest)
+        assert finding.usable(pinned) is not finding.usable(alice)
+
+
+@pytest.mark.requirement("SCALE-3")
+async def test_of_tools_that_policy_judges_alike_it_is_asked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    sees = Judge.visibility
+    monkeypatch.setattr(Judge, "visibility", lambda judge, request: asked.append("") or sees(judge, request))
+    async with opened(":memory:", [made(f"tool_{number}", "Does it.") for number in range(30)]) as gate:
+        asked.clear()
+        assert len(gate.catalogue.visible(Caller(ALICE))) == 30
+        assert len(asked) == 1
+        assert len(gate.catalogue.page(Caller(BOB), limit=20).tools) == 20
+        assert len(asked) == 2
