@@ -15,6 +15,9 @@ class DocumentStore(Protocol):
     async def documents(self, kind: DocumentKind, *, tenant: str | None = None) -> tuple[int, tuple[Document, ...]]:
         """The epoch, and all of a kind that were not removed, of a tenant or of all, ordered by tenant and name."""
 
+    async def changed_documents(self, kind: DocumentKind, since: int) -> tuple[int, tuple[Document, ...]]:
+        """The epoch, and those of a kind that decisions read which were changed or removed after another."""
+
     async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
         """One document. One that was removed is there with its revision and no body; None: there never was one."""
 

@@ -31,10 +31,14 @@ log = logging.getLogger("interlock.catalogue")
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Agents that are published, and default versions that operators have set, by tenant and name."""
+    """Agents that are published, and default versions that operators have set, by tenant and name.
+
+    `moved` are the names whose default may be another than when this was `settled` last; None: any may be.
+    """
 
     agents: tuple[AgentTools, ...] = ()
     defaults: Mapping[Named, DefaultVersion] = field(default_factory=dict)
+    moved: frozenset[Named] | None = None
 
 
 K = TypeVar("K")
@@ -82,8 +86,7 @@ class Known:
 
     def renewed(self, base: Catalogue, routing: Routing, *, new: tuple[Registered, ...] = ()) -> Renewed:
         """The catalogue as it follows on one that this gave before, with versions that are about to be published."""
-        moved = {each for each, default in routing.defaults.items() if self._defaults.get(each) != default}
-        moved |= self._defaults.keys() - routing.defaults.keys()
+        moved = self._moved(routing) if routing.moved is None else routing.moved
         coming: dict[Named, list[Registered]] = {}
         for each in new:
             coming.setdefault((each.tenant, each.name), []).append(each)
@@ -100,6 +103,10 @@ class Known:
         """What was worked out last is in view: names are stale again only once something changes."""
         self._stale.clear()
         self._defaults = routing.defaults
+
+    def _moved(self, routing: Routing) -> frozenset[Named]:
+        moved = {each for each, default in routing.defaults.items() if self._defaults.get(each) != default}
+        return frozenset(moved | (self._defaults.keys() - routing.defaults.keys()))
 
     def _put(
         self, parts: _Parts, place: Named, *, rows: tuple[Registered, ...], default: DefaultVersion | None

@@ -6,14 +6,15 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from interlock.core.catalogue import Catalogue, Tool
-from interlock.core.documents import Document, DocumentKind, Place
+from interlock.core.documents import Document, DocumentKind
 from interlock.core.policy import PolicySet, PolicySource
 from interlock.core.stops import Stop
 from interlock.core.tool import ToolSpec
 from interlock.core.view import View
 from interlock.ports import CatalogueStore, DocumentStore, Registered
-from interlock.runtime.known import Known, Renewed, Routing
-from interlock.runtime.saved import Saved, stop_in
+from interlock.runtime.heard import Heard
+from interlock.runtime.known import Known, Renewed
+from interlock.runtime.saved import stop_in
 from interlock.runtime.versions import Versions
 
 
@@ -30,7 +31,7 @@ class Views:
     ) -> None:
         self._store = store
         self._documents = documents
-        self._saved = Saved()
+        self._heard = Heard(documents)
         self._environment = environment
         self._facts = facts
         self._known = Known()
@@ -47,13 +48,16 @@ class Views:
 
         It costs what has changed: no look at any other tool, and policies are compiled anew only where they changed.
         """
-        epoch, routing = await self._learn(), await self._routing()
+        epoch = await self._learn()
+        await self._heard.listen()
         sources, stops = await self.sources(), await self._stops()
         if epoch < self.current.epoch:  # another refresh has read something newer meanwhile
             return self.current
+        routing = self._heard.routing()
         renewed = self._known.renewed(self.current.catalogue, routing)
         policies = self._compiled(sources, renewed)
         self._known.settled(routing)
+        self._heard.settled()
         catalogue = replace(renewed.catalogue, stops=stops)
         self.current = View(catalogue, policies, epoch, self._environment, self._known.versions.cached)
         return self.current
@@ -74,8 +78,7 @@ class Views:
 
     async def catalogue(self, new: tuple[Registered, ...] = (), *, saving: tuple[Document, ...] = ()) -> Catalogue:
         """The tools as the store has them now, with what is about to be published or saved."""
-        await self._learn()
-        return self._known.renewed(self.current.catalogue, await self._routing(saving), new=new).catalogue
+        return (await self._renewed(new, saving)).catalogue
 
     async def proposed(
         self,
@@ -85,16 +88,19 @@ class Views:
         saving: tuple[Document, ...] = (),
     ) -> tuple[Catalogue, PolicySet]:
         """The same with these policies, which are compiled anew only where they are not those in force."""
-        await self._learn()
-        renewed = self._known.renewed(self.current.catalogue, await self._routing(saving), new=new)
+        renewed = await self._renewed(new, saving)
         return renewed.catalogue, self._compiled(sources, renewed)
 
     async def check(self, new: tuple[Registered, ...], *, under: tuple[PolicySource, ...] = ()) -> None:
         """Raise `PolicyInvalid` where versions that are about to be published do not fit the policies in force, or
         those that they would then be under."""
+        sources = await self.sources(under)
+        self._compiled(sources, await self._renewed(new, ()))
+
+    async def _renewed(self, new: tuple[Registered, ...], saving: tuple[Document, ...]) -> Renewed:
         await self._learn()
-        renewed = self._known.renewed(self.current.catalogue, await self._routing(), new=new)
-        self._compiled(await self.sources(under), renewed)
+        await self._heard.listen()
+        return self._known.renewed(self.current.catalogue, self._heard.routing(saving), new=new)
 
     async def sources(self, wanted: tuple[PolicySource, ...] = ()) -> tuple[PolicySource, ...]:
         """The policies in force once `wanted` are saved, which replace those of the tenants that they name."""
@@ -122,16 +128,3 @@ class Views:
         """The stops that stand. One that cannot be read stops everything that it can have meant."""
         _, documents = await self._documents.documents(DocumentKind.STOP)
         return tuple(map(stop_in, documents))
-
-    async def _routing(self, saving: tuple[Document, ...] = ()) -> Routing:
-        """What is saved of agents and default versions, as if `saving` were too."""
-        found: dict[Place, Document] = {}
-        for kind in (DocumentKind.AGENT, DocumentKind.DEFAULT):
-            found |= {each.place: each for each in (await self._documents.documents(kind))[1]}
-        found |= {each.place: each for each in saving}
-        kept = [each for each in found.values() if not each.is_removed]
-        agents = tuple(self._saved.agent(each) for each in kept if each.kind is DocumentKind.AGENT)
-        defaults = {
-            (each.tenant, each.name): self._saved.default(each) for each in kept if each.kind is not DocumentKind.AGENT
-        }
-        return Routing(agents, defaults)

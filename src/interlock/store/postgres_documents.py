@@ -34,6 +34,14 @@ class PostgresDocuments:
         )
         return epoch, tuple(opened_document(row, seal=self._seal) for row in rows)
 
+    async def changed_documents(self, kind: DocumentKind, since: int) -> tuple[int, tuple[Document, ...]]:
+        """The epoch, and those of a kind that decisions read which were changed or removed after another."""
+        self._writer.check()
+        _, ((epoch,),), rows, _ = await self._reader.trip(
+            ("one_moment", ()), ("select_epoch", ()), ("select_changed_documents", (str(kind), since)), ("commit", ())
+        )
+        return epoch, tuple(opened_document(row, seal=self._seal) for row in rows)
+
     async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
         """One document; a removed one is there without a body."""
         self._writer.check()
@@ -73,7 +81,7 @@ class ChangingVersions:
         if epoch != self.epoch:
             return None
         changed = await put_versions(line, self.found, rows=versions, epoch=epoch + 1)
-        await _put(line, self.documents, rows=rows, sheet=sheet)
+        await _put(line, _Puts(self.documents, epoch + 1), rows=rows, sheet=sheet)
         changed = changed or raises_epoch(self.documents)
         return await finish(line, sheet, epoch=epoch + changed, event=self.event)
 
@@ -95,19 +103,27 @@ class SavingDocuments:
         *_, ((epoch,),), rows = await line.trip(
             ("lock_documents", ()), *lock, ("select_epoch", ()), ("select_document_revisions", (places,))
         )
-        await _put(line, self.documents, rows=rows, sheet=sheet)
+        await _put(line, _Puts(self.documents, epoch + 1), rows=rows, sheet=sheet)
         if not raised:
             sheet.append(self.event)
             return int(epoch)
         return await finish(line, sheet, epoch=epoch + 1, event=self.event)
 
 
-async def _put(line: Line, documents: tuple[Document, ...], *, rows: list[Row], sheet: Sheet) -> None:
+@dataclass(frozen=True, slots=True)
+class _Puts:
+    """What is written within a change that leads to that epoch, if it leads to any."""
+
+    documents: tuple[Document, ...]
+    epoch: int
+
+
+async def _put(line: Line, puts: _Puts, *, rows: list[Row], sheet: Sheet) -> None:
     """Write documents within a change, where `rows` are the revisions that are stored."""
     stored = {(tenant, DocumentKind(kind), name): revision for tenant, kind, name, revision in rows}
-    found = [*changes(documents, stored=stored).values()]
+    found = [*changes(puts.documents, stored=stored).values()]
     if found:
-        await line.trip(("upsert_documents", _columns(found, seal=sheet.seal)))
+        await line.trip(("upsert_documents", (puts.epoch, *_columns(found, seal=sheet.seal))))
 
 
 def _columns(documents: list[Document], *, seal: Seal) -> tuple[object, ...]:

@@ -31,6 +31,14 @@ class SqliteDocuments:
             rows = db.named("select_documents", {"kind": kind, "tenant": tenant})
             return sqlite_catalogue.epoch(db), tuple(opened_document(row, seal=db.seal) for row in rows)
 
+    async def changed_documents(self, kind: DocumentKind, since: int) -> tuple[int, tuple[Document, ...]]:
+        """The epoch, and those of a kind that decisions read which were changed or removed after another."""
+        self._writer.check()
+        db = self._reader
+        with db.one_moment():
+            rows = db.all("select_changed_documents", kind, since)
+            return sqlite_catalogue.epoch(db), tuple(opened_document(row, seal=db.seal) for row in rows)
+
     async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
         """One document; a removed one is there without a body."""
         self._writer.check()
@@ -70,7 +78,8 @@ def save(desk: Desk, *, documents: tuple[Document, ...], event: Event) -> int:
 
 def _put(desk: Desk, documents: tuple[Document, ...]) -> None:
     for each in changes(documents, stored=_revisions(desk.db, [each.place for each in documents])).values():
-        desk.db.run("put_document", *each.place, each.revision, sealed_document(each, seal=desk.db.seal))
+        sealed = sealed_document(each, seal=desk.db.seal)
+        desk.db.run("put_document", *each.place, each.revision, sealed, desk.epoch + 1)
 
 
 def _revisions(db: Db, places: Iterable[Place]) -> dict[Place, int]:

@@ -57,6 +57,28 @@ class DocumentContract(ContractTests):
         assert await of(store, AGENT, "c") == ()
         assert await of(store, EXAMPLE) == (document("other", kind=EXAMPLE),)
 
+    async def test_what_decisions_read_is_read_again_only_where_it_was_changed_or_removed(
+        self, *, store: DocumentsStore, values: Values
+    ) -> None:
+        async def heard(since: int, kind: DocumentKind = AGENT) -> tuple[int, tuple[Document, ...]]:
+            return await store.documents.changed_documents(kind, since)
+
+        one, other = document("one"), document("other")
+        begun = await saved(store, values, other, one)
+        assert await heard(-1) == await heard(begun - 1) == (begun, (one, other))
+        assert await heard(begun) == (begun, ())
+        stop = document("s", kind=DocumentKind.STOP)
+        changed = await saved(store, values, one.changed(b"{}"), stop)
+        assert await heard(begun) == (changed, (one.changed(b"{}"),))
+        assert await heard(begun, DocumentKind.STOP) == (changed, (stop,))
+        gone = await saved(store, values, other.changed(b""))
+        assert await heard(changed) == (gone, (other.changed(b""),))
+        assert (await heard(-1))[1] == (one.changed(b"{}"), other.changed(b""))
+        later = await store.documents.change_versions(
+            (), (document("third"),), values.event(EventKind.AGENT_SAVED), epoch=gone
+        )
+        assert await heard(gone) == (later, (document("third"),))
+
     async def test_no_tenant_and_no_kind_finds_what_is_anothers(self, *, store: DocumentsStore, values: Values) -> None:
         await saved(store, values, document())
         assert await store.documents.document(AGENT, tenant=TENANT, name="clerk") == document()

@@ -14,14 +14,13 @@ from interlock.testing.store_values import Values
 
 class LastWins(MemoryDocuments):
     async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
-        self._documents |= {each.place: each for each in documents}
         self._chain.append(event)
-        return self._advance(raises_epoch(documents))
+        return self._put({each.place: each for each in documents}, self._advance(raises_epoch(documents)))
 
 
 class ForAll(MemoryDocuments):
     async def document(self, kind: DocumentKind, *, tenant: str, name: str) -> Document | None:
-        return next((each for place, each in self._documents.items() if place[1:] == (kind, name)), None)
+        return next((each for each in self._documents[kind].values() if each.name == name), None)
 
 
 class OneByOne(MemoryDocuments):
@@ -34,8 +33,22 @@ class OneByOne(MemoryDocuments):
 class Forgets(MemoryDocuments):
     async def save_documents(self, documents: tuple[Document, ...], event: Event) -> int:
         epoch = await super().save_documents(documents, event)
-        self._documents = {place: each for place, each in self._documents.items() if each.body}
+        for found in self._documents.values():
+            for each in [*found.values()]:
+                if each.is_removed:
+                    del found[each.place]
         return epoch
+
+
+class Unheard(MemoryDocuments):
+    async def changed_documents(self, kind: DocumentKind, since: int) -> tuple[int, tuple[Document, ...]]:
+        epoch, found = await super().changed_documents(kind, since)
+        return epoch, tuple(each for each in found if not each.is_removed)
+
+
+class AllAnew(MemoryDocuments):
+    async def changed_documents(self, kind: DocumentKind, since: int) -> tuple[int, tuple[Document, ...]]:
+        return await super().changed_documents(kind, -1)
 
 
 class AlwaysRaises(MemoryDocuments):
@@ -72,6 +85,8 @@ def store_with(kind: type[MemoryDocuments]) -> MemoryStore:
         (LastWins, DocumentContract.test_of_those_that_change_a_document_at_once_one_does),
         (ForAll, DocumentContract.test_no_tenant_and_no_kind_finds_what_is_anothers),
         (OneByOne, DocumentContract.test_all_of_a_change_is_written_or_nothing),
+        (Unheard, DocumentContract.test_what_decisions_read_is_read_again_only_where_it_was_changed_or_removed),
+        (AllAnew, DocumentContract.test_what_decisions_read_is_read_again_only_where_it_was_changed_or_removed),
         (Forgets, DocumentContract.test_what_was_removed_keeps_its_revision),
         (WhateverTheEpoch, DocumentContract.test_of_two_changes_of_versions_at_one_epoch_one_is_made),
         (VersionsFirst, DocumentContract.test_neither_changes_where_one_cannot),

@@ -3,6 +3,11 @@
 SELECT tenant, kind, name, revision, body_sealed FROM documents
 WHERE kind = :kind AND (:tenant IS NULL OR tenant = :tenant) AND body_sealed IS NOT NULL ORDER BY tenant, name
 
+-- name: select_changed_documents
+-- Those of a kind that decisions read which were changed or removed after an epoch.
+SELECT tenant, kind, name, revision, body_sealed FROM documents INDEXED BY documents_by_epoch
+WHERE kind = ? AND epoch > ? ORDER BY tenant, name
+
 -- name: select_document
 -- One document, removed or not.
 SELECT tenant, kind, name, revision, body_sealed FROM documents WHERE tenant = ? AND kind = ? AND name = ?
@@ -13,5 +18,5 @@ SELECT revision FROM documents WHERE tenant = ? AND kind = ? AND name = ?
 
 -- name: put_document
 -- A document as it stands now; the guard on its revision is in the same transaction.
-INSERT INTO documents (tenant, kind, name, revision, body_sealed) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT DO UPDATE SET revision = excluded.revision, body_sealed = excluded.body_sealed
+INSERT INTO documents (tenant, kind, name, revision, body_sealed, epoch) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT DO UPDATE SET revision = excluded.revision, body_sealed = excluded.body_sealed, epoch = excluded.epoch
