@@ -59,6 +59,12 @@ class Heard:
     is_settled: bool
 
 
+# What every turn is compared with: looking a member up in its class costs as much as a call.
+_RESPONDED, _CALLED, _NOTHING_RAN = Cause.RESPONDED, Cause.CALLED, Cause.NOTHING_RAN
+_RETRY, _AUTO = State.MODEL_RETRY, Choice.AUTO
+_DROPPED, _HTTP_ERROR = TurnEnded.DROPPED, TurnEnded.HTTP_ERROR
+
+
 class Asking:
     """Asks the model of one run."""
 
@@ -71,7 +77,7 @@ class Asking:
     async def step(self) -> bool:
         """Ask for one turn, and write down what came. False: the run rests or is over."""
         drive, view = self._drive, self._drive.view
-        if view.state is State.MODEL_RETRY and view.until_us is not None and view.until_us > drive.now_us():
+        if view.state is _RETRY and view.until_us is not None and view.until_us > drive.now_us():
             return await self._wait(view.until_us)
         reach, begun = drive.reach, view.begun
         principal = await reach.today(view)
@@ -122,12 +128,12 @@ class Asking:
         self._offered = dialect, agent, found
         return found
 
-    def offered(self, dialect: Dialect, caller: Caller) -> Offer:
+    def offered(self, dialect: str, caller: Caller) -> Offer:
         """The tools of the turn whose calls came: as they were offered, where that is known here."""
         known = self._offered
-        if known is not None and known[0] is dialect and known[1] is self._drive.view.agent:
+        if known is not None and known[0] == dialect and known[1] is self._drive.view.agent:
             return known[2]
-        return self.offer(dialect, caller)
+        return self.offer(Dialect(dialect), caller)
 
     # --- one request --------------------------------------------------------------------------------------------------
 
@@ -141,7 +147,7 @@ class Asking:
             said,
             options=model.options,
             tools=found.declarations.tools,
-            choice=Choice.AUTO if last is None else Choice.NONE,
+            choice=_AUTO if last is None else Choice.NONE,
         )
         await drive.sure()
         held = await self._held(model, caller, body)
@@ -165,7 +171,7 @@ class Asking:
         began_s, used = clock.monotonic_s(), None
         try:
             reply = await drive.ask(model.ask(body))
-            is_in_vain = _is_passing(reply) or reply.turn.ended is TurnEnded.HTTP_ERROR
+            is_in_vain = _is_passing(reply) or reply.turn.ended is _HTTP_ERROR
             used = used_in_vain(model, reply, body) if is_in_vain else used_by(model, reply.turn, body)
             return Heard(model, caller, reply, used, int((clock.monotonic_s() - began_s) * 1_000), held is not None)
         finally:
@@ -189,13 +195,13 @@ class Asking:
             heard.used.cost_micros,
             heard.used.reported,
             heard.working_ms,
-            why if cause is Cause.NOTHING_RAN else "" if last is None else last.note,
+            why if cause is _NOTHING_RAN else "" if last is None else last.note,
         )
-        first, charges = (*self._again(), Cause.RESPONDED), self._charges(heard, rounds=1)
+        first, charges = (*self._again(), _RESPONDED), self._charges(heard, rounds=1)
+        if cause is _CALLED:
+            await drive.move(Step(responded, (*first, cause)), turn=turn, charges=charges)
+            return True
         match cause:
-            case Cause.CALLED:
-                await drive.move(Step(responded, (*first, cause)), turn=turn, charges=charges)
-                return True
             case Cause.NOTHING_RAN:
                 await drive.move(Step(responded, (*first, cause, Cause.RETURNED)), turn=turn, charges=charges)
                 return True
@@ -208,7 +214,7 @@ class Asking:
                 return False
 
     def _again(self) -> tuple[Cause, ...]:
-        return (Cause.RETRIED,) if self._drive.view.state is State.MODEL_RETRY else ()
+        return (Cause.RETRIED,) if self._drive.view.state is _RETRY else ()
 
     async def _fault(self, heard: Heard) -> bool:
         """It may work later: the run asks again after a pause, so many times."""
@@ -271,7 +277,7 @@ class Asking:
 
 def _is_passing(reply: Reply) -> bool:
     """Whether the fault is the server's or the network's, and nothing came that could be used."""
-    return reply.may_repeat or reply.turn.ended is TurnEnded.DROPPED
+    return reply.may_repeat or reply.turn.ended is _DROPPED
 
 
 def _reason(cause: Cause, last: LastTurn | None) -> str:

@@ -24,7 +24,6 @@ from interlock.loop.questions import replacement
 from interlock.loop.reach import caller_for
 from interlock.loop.verdict import calls_over, is_near
 from interlock.loop.view import Round, RunView
-from interlock.models.dialects import Dialect
 from interlock.models.turn import Proposed
 from interlock.runtime.batch import TurnSoFar, call_many
 
@@ -59,6 +58,11 @@ LOST_TRIES: Final = 20
 EDIT_LOOKS: Final = 2
 """How often it is looked what was put in the place of a question that is void."""
 
+# What every call is compared with: looking a member up in its class costs as much as a call.
+_OK, _WAITING, _WAITING_APPROVAL = Status.OK, Status.WAITING, State.WAITING_APPROVAL
+_OBSERVED = Cause.OBSERVED
+_BACK_TO_MODEL = (Cause.OBSERVED, Cause.ALL_OBSERVED, Cause.RETURNED)
+
 
 class Calling:
     """Puts the calls of one run to the gate."""
@@ -71,7 +75,7 @@ class Calling:
     async def step(self) -> bool:
         """Propose what is open, resume what was decided, or wait. False: the run rests or is over."""
         drive, found = self._drive, self._drive.view.round
-        if drive.view.state is State.WAITING_APPROVAL:
+        if drive.view.state is _WAITING_APPROVAL:
             if await self._decided(found):
                 await drive.move(Step(Moved(), (Cause.DECIDED,)))
                 return True
@@ -118,8 +122,8 @@ class Calling:
         def steps_of(seen: Observation) -> list[Step]:
             working_ms = int((world.clock.monotonic_s() - began_s) * 1_000)
             observed = _observed(_came(plan, seen), nonce, working_ms=working_ms)
-            waits = seen.status is Status.WAITING
-            return [Step(observed, (Cause.OBSERVED,))] if waits else self._through(observed, (observed,))
+            waits = seen.status is _WAITING
+            return [Step(observed, (_OBSERVED,))] if waits else self._through(observed, (observed,))
 
         noting = Noting(drive, steps_of)
         seen = await drive.see(self._one(plan, caller, noting))
@@ -128,7 +132,7 @@ class Calling:
 
     def _planned(self, found: Round, caller: Caller) -> list[Planned]:
         drive, view = self._drive, self._drive.view
-        offered = drive.asking.offered(Dialect(found.responded.dialect), caller)
+        offered = drive.asking.offered(found.responded.dialect, caller)
         plans = [planned(call, call_id=_call_id(view, found, call), offered=offered) for call in found.calls]
         over: dict[int, str] = {}
         if is_near(view):
@@ -144,7 +148,7 @@ class Calling:
             caller = caller.pinned(plan.pin)
         for _ in range(IN_PROGRESS_TRIES):
             seen = await gate.propose(plan.call, caller, note=noting)
-            if seen.status is Status.OK or not await self._is_in_progress(seen):
+            if seen.status is _OK or not await self._is_in_progress(seen):
                 break
             await self._drive.reach.world.clock.sleep(IN_PROGRESS_S)
         return seen
@@ -296,8 +300,8 @@ class Calling:
         each_ms = (working_ms, *(0 for _ in batch[1:]))  # they ran side by side: the time is counted once
         observed = [_observed(came, nonce, working_ms=ms) for came, ms in zip(batch, each_ms, strict=True)]
         after = {**found.observed, **{each.position: each for each in observed}}
-        steps = [Step(each, (Cause.OBSERVED,)) for each in observed]
-        if len(after) == len(found.calls) and all(each.seen.status is not Status.WAITING for each in after.values()):
+        steps = [Step(each, (_OBSERVED,)) for each in observed]
+        if len(after) == len(found.calls) and all(each.seen.status is not _WAITING for each in after.values()):
             steps[-1:] = self._through(observed[-1], after.values())
         return steps
 
@@ -308,8 +312,8 @@ class Calling:
             None if not agent.hand_offs else next(filter(None, [handed_to(each.seen, agent) for each in seen]), None)
         )
         if handed is None:
-            return [Step(last, (Cause.OBSERVED, Cause.ALL_OBSERVED, Cause.RETURNED))]
-        return [Step(last, (Cause.OBSERVED, Cause.ALL_OBSERVED)), Step(HandedOff(*handed), (Cause.RETURNED,))]
+            return [Step(last, _BACK_TO_MODEL)]
+        return [Step(last, (_OBSERVED, Cause.ALL_OBSERVED)), Step(HandedOff(*handed), (Cause.RETURNED,))]
 
 
 def _came(plan: Planned, seen: Observation) -> Came:
@@ -332,7 +336,7 @@ def _waits(approval: Approval) -> Observation:
         approval.call_id,
         approval.binding.tool,
         approval.binding.version,
-        Status.WAITING,
+        _WAITING,
         operation_id=approval.operation_id,
         approval_id=approval.id,
         expires_at_us=approval.expires_at_us,

@@ -37,7 +37,7 @@ from interlock.loop.interrupted import CutOff, Interrupted, RunLost
 from interlock.loop.machine import RESTING, Cause, State, after
 from interlock.loop.noting import Noting
 from interlock.loop.reach import Reach
-from interlock.loop.verdict import over
+from interlock.loop.verdict import ASKS, over
 from interlock.loop.view import RunView
 from interlock.models.turn import Turn
 from interlock.ports import NotMoved, RunClaim, RunMove
@@ -68,6 +68,11 @@ class _At(Enum):
     CALLS = auto()
 
 
+# What every step is compared with: looking a member up in its class costs as much as a call.
+_STEP, _MODEL, _CALLS = _At.STEP, _At.MODEL, _At.CALLS
+_RESPONSE, _CANCEL = State.MODEL_RESPONSE, Wish.CANCEL
+
+
 class Drive:
     """One run in this process, while it is held. Implements what `Asking` and `Calling` need of a run."""
 
@@ -78,7 +83,7 @@ class Drive:
         self.asking = Asking(self)
         self._calling = Calling(self)
         self._task: asyncio.Task[object] | None = None
-        self._at = _At.STEP
+        self._at = _STEP
         self._stop_asked = False
         self._leaving = False
         self._is_expired = False
@@ -112,13 +117,13 @@ class Drive:
     def interrupt(self) -> None:
         """Stop what it is at, if that can be stopped, and look what was said to it."""
         self._stop_asked = True
-        if self._at is not _At.STEP and self._task is not None:
+        if self._at is not _STEP and self._task is not None:
             self._task.cancel()
 
     def leave(self) -> None:
         """Let go of the run at its next step: calls that were claimed are waited for, an answer of a model is not."""
         self._leaving = True
-        if self._at is _At.MODEL and self._task is not None:
+        if self._at is _MODEL and self._task is not None:
             self._task.cancel()
 
     async def ask(self, work: Coroutine[object, object, T]) -> T:
@@ -129,7 +134,7 @@ class Drive:
         expires_us = self.view.begun.expires_us
         if expires_us is not None:
             self._wind(expires_us)
-        return await self._see(work, _At.MODEL)
+        return await self._see(work, _MODEL)
 
     def _wind(self, expires_us: int) -> None:
         """Interrupt the run when its time is over: one timer for all its requests, wound anew where clocks part."""
@@ -144,13 +149,13 @@ class Drive:
 
     def _expire(self) -> None:
         self._timer = None
-        if self._at is _At.MODEL and self._task is not None:
+        if self._at is _MODEL and self._task is not None:
             self._is_expired = True
             self._task.cancel()
 
     async def see(self, work: Coroutine[object, object, T]) -> T:
         """Wait for calls, for as long as nobody wants the run to stop. Raises `Interrupted`."""
-        return await self._see(work, _At.CALLS)
+        return await self._see(work, _CALLS)
 
     async def _see(self, work: Coroutine[object, object, T], at: _At) -> T:
         if self._is_to_stop(at):
@@ -167,10 +172,10 @@ class Drive:
             self._task.uncancel()
             raise Interrupted from None
         finally:
-            self._at = _At.STEP
+            self._at = _STEP
 
     def _is_to_stop(self, at: _At) -> bool:
-        return self._stop_asked or (at is _At.MODEL and (self._leaving or self._is_expired))
+        return self._stop_asked or (at is _MODEL and (self._leaving or self._is_expired))
 
     async def sure(self) -> None:
         """Look whether the run is held still, where some time has passed: a process may have stood still for long, and
@@ -189,7 +194,7 @@ class Drive:
         view = self.view
         if view.state.is_over:
             return False
-        wish = view.wishes.get(Wish.CANCEL)
+        wish = view.wishes.get(_CANCEL) if view.wishes else None
         if wish is not None:
             await self.end(Cause.CANCELLED, Ended("cancelled", f"Cancelled by {wish.by}. {wish.text}".strip()))
             return False
@@ -209,17 +214,13 @@ class Drive:
         if view.state in _BACK:
             return await self._back(_BACK[view.state])
         rested = next((wish for wish in _RESTED if wish in view.wishes), None) if view.wishes else None
-        if rested is not None and view.state is not State.MODEL_RESPONSE:
+        if rested is not None and view.state is not _RESPONSE:
             asked = view.wishes[rested]
             await self._come_to_rest(Moved(": ".join(filter(None, (asked.by, asked.text)))), _RESTED[rested])
             return True
-        match view.state:
-            case State.MODEL_REQUEST | State.MODEL_RETRY:
-                return await self.asking.step()
-            case State.MODEL_RESPONSE:
-                return await self.asking.finish()
-            case _:
-                return await self._calling.step()
+        if view.state in ASKS:
+            return await self.asking.step()
+        return await (self.asking.finish() if view.state is _RESPONSE else self._calling.step())
 
     async def _come_to_rest(self, moved: Moved, cause: Cause) -> None:
         """Rest as was wished. Where something was said meanwhile, look first: the wish may be taken back."""
@@ -278,7 +279,8 @@ class Drive:
 
     async def took(self, noting: Noting) -> bool:
         """Take in what was written where a call was settled. False: it is still to be written. Raises `RunLost`."""
-        if noting.result is None or not await self._has_moved(noting.result):
+        moved = noting.result
+        if moved is None or (type(moved) is not int and not await self._has_moved(moved)):
             return False
         self._held_s = noting.began_s
         self._take(noting.steps, noting.at_us, noting.version, turn=None)

@@ -29,6 +29,7 @@ from interlock.models.turn import CallKind, Proposed
 from interlock.runtime.health import Health
 
 REMEMBERED_MAX = 256
+_CUSTOM = CallKind.CUSTOM  # looking it up in its class costs as much as a call
 _Key = tuple[int, int, str, Dialect, tuple[str, ...] | None]
 _Usable = tuple[View, tuple[Bound, ...], Caller, Agent, tuple[Tool, ...], int | None]
 
@@ -302,7 +303,7 @@ def planned(proposed: Proposed, *, call_id: str, offered: Offer) -> Planned:
 
 def _arguments(proposed: Proposed, offered: Offer, name: str) -> str | dict[str, object]:
     """Under the original contract: what a dialect made of the schema is undone; else the text itself."""
-    if proposed.kind is CallKind.CUSTOM:
+    if proposed.kind is _CUSTOM:
         return {"input": proposed.arguments_raw}
     projection = offered.declarations.projections.get(name)
     if projection is None or not projection.form.marks:

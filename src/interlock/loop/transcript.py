@@ -24,6 +24,7 @@ Message = dict[str, object]
 NOT_RUN = "It was not run: {why}"
 EDITED = "A person changed the arguments of this call; what follows is of the changed call."
 UNUSABLE = "Your last answer could not be used: {why} Answer again."
+_PAUSED, _MCP_APPROVAL = Ended.PAUSED, CallKind.MCP_APPROVAL  # looking them up in their classes costs as much as a call
 WENT_WRONG = frozenset({Status.FAILED, Status.REFUSED, Status.UNKNOWN, Status.COMPENSATION_FAILED})
 
 
@@ -93,7 +94,7 @@ def _messages(item: History, codec: Codec) -> Sequence[Message]:
 
 
 def _round(item: Round, codec: Codec) -> list[Message]:
-    if item.turn.ended is Ended.PAUSED:
+    if item.turn.ended is _PAUSED:
         return codec.echo(item.turn)
     if not item.calls:
         return [_said(UNUSABLE.format(why=item.responded.why))] if item.responded.why else codec.echo(item.turn)
@@ -104,7 +105,7 @@ def _answer(call: Proposed, item: Round) -> Answer:
     observed = item.observed.get(call.position)
     if observed is None:
         return Answer(call, NOT_RUN.format(why="it was not whole."), failed=True)
-    if call.kind is CallKind.MCP_APPROVAL and observed.seen.status is Status.OK:
+    if call.kind is _MCP_APPROVAL and observed.seen.status is Status.OK:
         return Answer(call, APPROVED)
     return Answer(call, told(observed), failed=observed.seen.status in WENT_WRONG)
 

@@ -19,6 +19,9 @@ LAST_TURN = (
 )
 ASKS = frozenset({State.MODEL_REQUEST, State.MODEL_RETRY})
 
+# What every turn is compared with: looking a member up in its class costs as much as a call.
+_CALLS_ALLOWED, _CALLED = TurnEnded.CALLS_ALLOWED, Cause.CALLED
+
 _WHY: dict[TurnEnded, str] = {
     TurnEnded.TRUNCATED: "it was cut off before it was whole, and nothing of it was run.",
     TurnEnded.MODEL_ERROR: "it was spoilt, and nothing of it was run.",
@@ -29,13 +32,11 @@ _WHY: dict[TurnEnded, str] = {
 
 def judged(turn: Turn, *, last: LastTurn | None) -> tuple[Cause, str]:
     """What a turn does to its run, and why where that needs a word. `last`: no calls may be made any more."""
+    if turn.ended is _CALLS_ALLOWED and last is None:
+        return (_CALLED, "") if turn.runnable else (Cause.NOTHING_RAN, "none of its calls was whole.")
     match turn.ended:
         case TurnEnded.CALLS_ALLOWED if last is not None:
             return Cause.OVER_LIMIT, f"It called tools in its last turn: {last.limits}."
-        case TurnEnded.CALLS_ALLOWED if turn.runnable:
-            return Cause.CALLED, ""
-        case TurnEnded.CALLS_ALLOWED:
-            return Cause.NOTHING_RAN, "none of its calls was whole."
         case TurnEnded.ANSWER if last is not None:
             return Cause.ANSWERED, f"It answered in its last turn: {last.limits}."
         case TurnEnded.ANSWER:

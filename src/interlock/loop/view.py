@@ -65,6 +65,10 @@ _OTHER_REST: Mapping[Wish, Wish] = {
 """The rest of the other kind that each of these takes back, where it was wished before and is not carried out."""
 
 
+# What every entry is compared with: looking a member up in its class costs as much as a call.
+_WAITING, _CALLED, _NOTHING_RAN = Status.WAITING, Cause.CALLED, Cause.NOTHING_RAN
+
+
 @dataclass(slots=True)
 class Round:
     """One answer of a model, the calls of it that go to the gate, and what came of those by position so far."""
@@ -83,7 +87,7 @@ class Round:
     @property
     def waiting(self) -> tuple[Observed, ...]:
         """What waits for people."""
-        return tuple(each for each in self.observed.values() if each.seen.status is Status.WAITING)
+        return tuple(each for each in self.observed.values() if each.seen.status is _WAITING)
 
 
 History = Round | Said | HandedOff | Begun
@@ -253,8 +257,8 @@ class RunView:
         self.spent.charge(responded)
         self.trouble.faults = 0
         self.until_us = None
-        calls = turn.runnable if Cause.CALLED in causes else ()
-        self.trouble.idle = self.trouble.idle + 1 if Cause.NOTHING_RAN in causes and responded.why else 0
+        calls = turn.runnable if _CALLED in causes else ()
+        self.trouble.idle = self.trouble.idle + 1 if _NOTHING_RAN in causes and responded.why else 0
         self._round = Round(responded, turn, self.spent.rounds, calls)
         self.history.append(self._round)
         self.spent.calls += len(calls)
@@ -270,7 +274,7 @@ class RunView:
         trouble.invented += observed.invented
         if observed.fixable:
             self._count(trouble.fixable, seen.tool)
-        elif seen.status is not Status.WAITING:
+        elif seen.status is not _WAITING:
             trouble.fixable.pop(seen.tool, None)
             trouble.turns.pop(seen.tool, None)
         if seen.status in IN_VAIN and not _is_passing(seen):

@@ -44,6 +44,8 @@ __all__ = [
 TOOLS_MAX: Final = 128
 NAME_CHARACTERS_MAX: Final = 64
 
+_LEGACY, _CUSTOM = CallKind.LEGACY_FUNCTION, CallKind.CUSTOM  # looking them up in their class costs as much as a call
+
 
 def declarations(
     specs: Iterable[tuple[str, str, Mapping[str, object]]], *, names: WireNames
@@ -111,7 +113,7 @@ def assistant_echo(turn: Turn) -> dict[str, object]:
     """
     message: dict[str, object] = {"role": "assistant", "content": turn.text or None}
     message |= _decoded(turn.echo)
-    if any(call.kind is CallKind.LEGACY_FUNCTION for call in turn.calls):
+    if turn.calls and _LEGACY in [call.kind for call in turn.calls]:
         message["function_call"] = _spelled(turn.calls[0])
     elif turn.calls:
         message["tool_calls"] = [_echo_of_call(call) for call in turn.calls]
@@ -122,7 +124,7 @@ def assistant_echo(turn: Turn) -> dict[str, object]:
 
 def tool_message(call: Proposed, words: str) -> dict[str, object]:
     """The result of one call, as a message of the history. The dialect has no error flag: the text says it."""
-    if call.kind is CallKind.LEGACY_FUNCTION:
+    if call.kind is _LEGACY:
         return {"role": "function", "name": _name(call), "content": words}
     return {"role": "tool", "tool_call_id": call.reply_id, "content": words}
 
@@ -179,7 +181,7 @@ def _choice(choice: Choice, *, only: Sequence[str]) -> object:
 
 def _echo_of_call(call: Proposed) -> dict[str, object]:
     extra = _decoded(call.echo)
-    if call.kind is CallKind.CUSTOM:
+    if call.kind is _CUSTOM:
         spelled: dict[str, object] = {"name": _name(call), "input": call.arguments_raw}
         return {"id": call.reply_id, "type": "custom", "custom": spelled} | extra
     return {"id": call.reply_id, "type": "function", "function": _spelled(call)} | extra

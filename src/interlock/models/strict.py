@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Final, NoReturn
 
+import orjson
+
 from interlock.models.turn import REASON_CHARACTERS_MAX
 
 BODY_BYTES_MAX: Final = 16 * 1024 * 1024
@@ -71,6 +73,18 @@ def count(value: object) -> int | None:
 
 def is_object(source: str) -> bool:
     """The text is one JSON object, which servers can take back in a history."""
+    return _is_object_to_all(source) or _is_object(source)
+
+
+def _is_object_to_all(source: str) -> bool:
+    """Whether the fast decoder, which takes less than the other, takes it: as nearly all is."""
+    try:
+        return isinstance(orjson.loads(source), dict)
+    except orjson.JSONDecodeError:
+        return False
+
+
+def _is_object(source: str) -> bool:
     try:
         return isinstance(_LENIENT.decode(source), dict)
     except (ValueError, RecursionError):

@@ -95,6 +95,9 @@ class ProviderCall:
     facts: str = "{}"
 
 
+_CALLS_ALLOWED = Ended.CALLS_ALLOWED  # looking it up in its class costs as much as a call
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One response of a model. `stop` is the wire's own word for the end, `reason` why a turn runs nothing.
@@ -122,4 +125,4 @@ class Turn:
     @property
     def runnable(self) -> tuple[Proposed, ...]:
         """The calls that may go to the gate: all that were closed, or none. What is left needs an answer too."""
-        return tuple(call for call in self.calls if call.closed) if self.ended is Ended.CALLS_ALLOWED else ()
+        return tuple(call for call in self.calls if call.closed) if self.ended is _CALLS_ALLOWED else ()
