@@ -108,7 +108,7 @@ BANS = bans.Bans(
         "src/interlock/runtime/gate.py": "whatever happens to a call, it ends in one observation",
         "src/interlock/runtime/execute.py": "a host's source of credentials may raise anything; then nothing runs",
         "src/interlock/runtime/settling.py": "whatever a tool handed back, its call must not stay claimed",
-        "src/interlock/runtime/reaper.py": "a store may be away for a while; the next pass finds what one missed",
+        "src/interlock/runtime/timers.py": "a store may be away for a while; the next pass finds what one missed",
         "src/interlock/engines/": "whatever is wrong with one run, the others go on, and it must not stay held",
         "src/interlock/runtime/look.py": "a host may raise anything; what is missing denies",
         "src/interlock/core/arguments.py": "reading a mapping runs its own code, which may raise anything",

@@ -44,12 +44,12 @@ from interlock.runtime.gate import Gate as Walk
 from interlock.runtime.library import LibraryDesk
 from interlock.runtime.parts import Parts
 from interlock.runtime.policies import PolicyDesk
-from interlock.runtime.reaper import Reaper
 from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
 from interlock.runtime.results import ResultDesk
 from interlock.runtime.shadows import Shadows
 from interlock.runtime.sight import Sight
+from interlock.runtime.timers import SPREAD, Timers
 from interlock.runtime.views import Views
 from interlock.runtime.world import World, new_id
 from interlock.settings import Publish, Settings
@@ -158,7 +158,7 @@ class Gate(Walk):
         self._shadow = self.shadows.note
         self._driving: Driving | None = None
         self._models = tuple(models)
-        self._reaper = Reaper(self.recovery.recover, every_s=settings.reap_every_s, redactor=records.redactor)
+        self._timers = Timers(redactor=records.redactor, entropy=world.entropy)
         self.recovered = Recovered()
         self.changed: tuple[ToolSpec, ...] = ()
 
@@ -204,8 +204,7 @@ class Gate(Walk):
         sources = None if policies is None else read_policies(policies)
         store = await open_store(str(path), sealed_with=host.seal)
         try:
-            keys = await _keys(store, host)
-            gate = wired(cls, store, settings or Settings(), host=host, keys=keys)
+            gate = wired(cls, store, settings or Settings(), host=host, keys=await _keys(store, host))
             await gate.begin(declared, sources)
             try:
                 yield gate
@@ -217,7 +216,7 @@ class Gate(Walk):
     async def begin(self, tools: Sequence[Declaration], sources: tuple[PolicySource, ...] | None) -> None:
         """Publish, put in force, recover: what `open` does before it hands the gate out."""
         specs = [self._bound(tool) for tool in (*tools, *self._own_tools())]
-        publish = self._settings.publish
+        publish, settings = self._settings.publish, self._settings
         if publish is not Publish.ALL:
             self.changed = await self.catalogue.changed(specs)
         if publish is Publish.NOTHING:
@@ -230,7 +229,9 @@ class Gate(Walk):
         if sources is not None:
             await self.policies.save(sources, by=self._host)
         self.recovered = await self.recovery.recover()
-        self._reaper.start()
+        self._timers.start("open calls could not be recovered", self.recovery.recover, every_s=settings.reap_every_s)
+        if settings.probe_every_s:
+            self._timers.start("no probe was made", self.probes.run_due, every_s=settings.probe_every_s, spread=SPREAD)
         if self._models:
             await self.runs.recover()
         if not any(each.mode is Mode.ENFORCE and each.text.strip() for each in await self.policies.sources()):
@@ -309,7 +310,7 @@ class Gate(Walk):
         """Wait for calls on their way, then sign where the audit log stands."""
         if self._driving is not None:
             await self._driving.close()
-        await self._reaper.stop()
+        await self._timers.stop()
         await self.shadows.close()
         await super().close()
         await self._runners.close()

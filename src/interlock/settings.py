@@ -113,6 +113,7 @@ class Settings:
     - `lifecycle`: whether moves of versions are held to their gates.
     - `publish`: what opening does with tools that the store does not have as they are here.
     - `probe_acts`: what a failing probe does beside being on record; it never closes a tool.
+    - `probe_every_s`: how often probes are looked for whose time has come, and made; 0: only when they are asked for.
     """
 
     environment: str = "development"
@@ -138,6 +139,7 @@ class Settings:
     lifecycle: Gates = Gates.OPEN
     publish: Publish = Publish.ALL
     probe_acts: ProbeActs = ProbeActs.DEGRADE
+    probe_every_s: float = 0.0
 
     def __post_init__(self) -> None:
         given: object = self.limits
@@ -155,7 +157,7 @@ class Settings:
             raise SettingsInvalid(f"settings: closing_people must be 1 or 2, not {self.closing_people!r}")
         if not isinstance(self.look_ups, LookUpRule):
             raise SettingsInvalid("settings: look_ups must be a LookUpRule")
-        for name in ("reap_every_s", "runs_every_s"):
+        for name in ("reap_every_s", "runs_every_s", "probe_every_s"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise SettingsInvalid(f"settings: {name} must be a number from 0, not {getattr(self, name)!r}")
         for name in ("environment", "tenant"):

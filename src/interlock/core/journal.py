@@ -58,6 +58,7 @@ class EventKind(StrEnum):
     EXAMPLE_TAKEN = "example.taken"
     CHOICES_MADE = "choices.made"
     TOOL_PROBED = "tool.probed"
+    TOOL_PROBING = "tool.probing"
     POLICY_SAVED = "policy.saved"
     LIMITS_SAVED = "limits.saved"
     RUN_STARTED = "run.started"

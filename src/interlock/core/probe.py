@@ -21,6 +21,9 @@ from interlock.core.frozen import frozen
 from interlock.core.observation import Observation, Status
 from interlock.core.refusals import Code
 
+TAKEN_S: Final = 900
+"""How long a probe is left to the process that took it on: none that lives takes so long, one that died never ends."""
+
 HISTORY_MAX: Final = 50
 """How many results of one probe are kept, the newest."""
 
@@ -84,11 +87,16 @@ class ProbeRecord:
 
 @frozen
 class ProbeHistory:
-    """The results of one probe, oldest first."""
+    """The results of one probe, oldest first. `begun_us` is when a process took it on that has no result yet."""
 
     tool: str
     name: str
     records: tuple[ProbeRecord, ...] = ()
+    begun_us: int = 0
+
+    def begun(self, now_us: int) -> ProbeHistory:
+        """Taken on by somebody: for a while nobody else makes it."""
+        return ProbeHistory(self.tool, self.name, self.records, now_us)
 
     def with_one(self, record: ProbeRecord) -> ProbeHistory:
         """With one more, the oldest dropped where there are too many."""
@@ -105,7 +113,11 @@ def is_due(example: ToolExample, history: ProbeHistory | None, *, now_us: int) -
     seconds = every_s(example)
     if not example.probe or seconds is None:
         return False
-    return history is None or not history.records or history.records[-1].at_us + seconds * 1_000_000 <= now_us
+    if history is None:
+        return True
+    if history.begun_us and now_us < history.begun_us + TAKEN_S * 1_000_000:
+        return False
+    return not history.records or history.records[-1].at_us + seconds * 1_000_000 <= now_us
 
 
 def judged(example: ToolExample, tool: Tool, probed: Probed) -> tuple[ProbeFinding, ...]:

@@ -83,10 +83,17 @@ class ProbeDesk:
         self._principal = Principal(settings.tenant, PROBE, PrincipalKind.SERVICE, frozenset({PROBE}))
 
     async def run_due(self) -> tuple[ProbeResult, ...]:
-        """Make the probes whose time has come. For the host: from a timer, or a job."""
-        now_us, published = self._parts.world.clock.now_us(), await self._published(())
-        found = [each for each in published if is_due(each, await self._history(each), now_us=now_us)]
-        return tuple([await self._made(example) for example in found[:PROBES_MAX]])
+        """Make the probes whose time has come, each in one process at a time. For the host: from a timer, or a job.
+
+        `Settings.probe_every_s` has the gate do it by itself.
+        """
+        made: list[ProbeResult] = []
+        for example in await self._published(()):
+            if len(made) == PROBES_MAX:
+                break
+            if await self._take_on(example):
+                made.append(await self._made(example))
+        return tuple(made)
 
     async def run(self, tools: Collection[str] = (), *, by: Principal) -> tuple[ProbeResult, ...]:
         """Make the probes of these tools, or all, at once. Raises `ActRefused` unless `by` is an operator."""
@@ -104,6 +111,23 @@ class ProbeDesk:
 
     async def _history(self, example: ToolExample) -> ProbeHistory | None:
         return _history_in(await self._document(example.tool, example.name))
+
+    async def _take_on(self, example: ToolExample) -> bool:
+        """Whether it is due, and this process is the one that makes it: who writes that down first."""
+        now_us, found = self._parts.world.clock.now_us(), await self._document(example.tool, example.name)
+        before = _history_in(found)
+        if not is_due(example, before, now_us=now_us):
+            return False
+        if self._parts.views.current.catalogue.find(self._home, example.tool) is None:
+            return True  # which is told, and left to a process that has the code
+        begun = (before or ProbeHistory(example.tool, example.name)).begun(now_us)
+        record = {"subject": example.tool, "principal": PROBE, "probe": example.name}
+        event = self._parts.records.act(EventKind.TOOL_PROBING, self._home, record)
+        try:
+            await self._parts.world.documents.save_documents((found.changed(canonical(spec_to_json(begun))),), event)
+        except DocumentChanged:
+            return False
+        return True
 
     async def _published(self, tools: Collection[str]) -> Sequence[ToolExample]:
         """Those that operators have published, whatever files say."""

@@ -13,7 +13,7 @@ from interlock import Gate, Host, Limit, PolicySource, Principal, Resource, tool
 from interlock.core.errors import ActRefused
 from interlock.core.example import ExampleKind, Expected, ToolExample
 from interlock.core.observation import Status
-from interlock.core.probe import ProbeRule
+from interlock.core.probe import TAKEN_S, ProbeRule
 from interlock.core.readiness import Tally
 from interlock.core.tool import Document
 from interlock.runtime.health import HealthState
@@ -90,6 +90,90 @@ async def test_a_read_that_is_one_passes_and_is_called_twice_as_the_principal_pr
         assert [(each["principal"], each["door"], each["tool"]) for each in calls] == [("probe", "probe", "peek")] * 2
         [record] = await records(gate, "tool.probed")
         assert (record["passed"], record["probe"]) == (True, "p")
+        assert [(each["subject"], each["probe"]) for each in await records(gate, "tool.probing")] == [("peek", "p")]
+
+
+class Slow(Counter):
+    """One whose calls stand still after `started` until they are let."""
+
+    def __post_init__(self) -> None:
+        self.started, self.open, self.calls = asyncio.Event(), asyncio.Event(), 0
+
+        @tool(effect="read", owner="eng")
+        async def peek(title: str) -> str:
+            """Look at one note."""
+            self.calls += 1
+            self.started.set()
+            await self.open.wait()
+            return title
+
+        self.tools = (peek,)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def kept_at(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A store that other processes find."""
+    return str(request.getfixturevalue("postgres_url")) if request.param == "postgres" else str(tmp_path / "gate.db")
+
+
+@pytest.mark.requirement("REG-14")
+async def test_one_that_is_due_is_made_by_one_process_which_is_left_to_it_for_a_while(
+    kept_at: str, tmp_path: Path
+) -> None:
+    slow, clock = Slow(), FakeClock(now_us=1_000_000_000)
+    host = Host(key_folder=tmp_path, clock=clock)
+    async with (
+        opened(kept_at, slow.tools, PROBED, host=host) as one,
+        opened(kept_at, slow.tools, None, host=host) as two,
+    ):
+        await one.examples.publish([probe()], by=OPERATOR)
+        first = asyncio.create_task(one.probes.run_due())
+        await slow.started.wait()
+        assert await two.probes.run_due() == ()
+        slow.open.set()
+        assert [each.record.passed for each in await first] == [True]
+        assert (await two.probes.run_due(), slow.calls) == ((), 2)
+        clock.advance(3_601)
+        made = await asyncio.gather(*(gate.probes.run_due() for gate in (one, two) * 3))
+        assert (sum(map(len, made)), slow.calls) == (1, 4)
+
+
+@pytest.mark.requirement("REG-14")
+async def test_one_whose_tool_is_not_here_is_told_and_left_to_a_process_that_has_it(tmp_path: Path) -> None:
+    counter, path, host = Counter(), str(tmp_path / "gate.db"), Host(key_folder=tmp_path)
+    async with opened(path, counter.tools, PROBED, host=host) as one, opened(path, [], None, host=host) as two:
+        await one.examples.publish([probe()], by=OPERATOR)
+        [lost] = await two.probes.run_due()
+        assert [each.rule for each in lost.record.findings] == [ProbeRule.REFUSED]
+        assert [each.record.passed for each in await one.probes.run_due()] == [True]
+
+
+@pytest.mark.requirement("REG-14")
+async def test_one_whose_process_died_is_due_again_after_a_while(gate_path: str) -> None:
+    slow, clock = Slow(), FakeClock(now_us=1_000_000_000)
+    async with opened(gate_path, slow.tools, PROBED, host=Host(clock=clock)) as gate:
+        await gate.examples.publish([probe()], by=OPERATOR)
+        dead = asyncio.create_task(gate.probes.run_due())
+        await slow.started.wait()
+        dead.cancel()
+        await asyncio.wait([dead])
+        slow.open.set()
+        clock.advance(TAKEN_S - 1)
+        assert await gate.probes.run_due() == ()
+        clock.advance(1)
+        assert len(await gate.probes.run_due()) == 1
+
+
+@pytest.mark.requirement("REG-14")
+async def test_a_gate_makes_them_by_itself_where_its_settings_say_so_and_no_more_once_it_is_closed() -> None:
+    slow = Slow()
+    async with opened(":memory:", slow.tools, PROBED, probe_every_s=0.01) as gate:
+        await gate.examples.publish([probe()], by=OPERATOR)
+        await asyncio.wait_for(slow.started.wait(), 10)
+    assert slow.calls == 1
+    quiet = Slow()
+    async with opened(":memory:", quiet.tools, PROBED) as gate:
+        assert gate._timers._tasks[1:] == []
 
 
 @pytest.mark.requirement("REG-14")
