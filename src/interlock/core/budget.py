@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from operator import add, sub
+from struct import Struct
 from typing import Final, NamedTuple, NewType, Self, TypeVar, cast
 
 from interlock.core.errors import SettingsInvalid
@@ -177,7 +178,9 @@ Packed = NewType("Packed", int)
 """Amounts in one number; such numbers may be added and subtracted."""
 
 
-_LOW: Final = (1 << 3 * LANE_BITS) - 1
+_LANES: Final = Struct("<" + "Q2x" * len(Unit))
+"""The lanes of a number as bytes, where each holds at most `SUM_MAX`."""
+
 _UNUSUAL: Final = sum(LANE - SUM_MAX << unit.shift for unit in Unit) + (1 << len(Unit) * LANE_BITS)
 """The bits of a number that are set where a lane is below zero, or more than `SUM_MAX`."""
 
@@ -195,18 +198,7 @@ def unpacked(number: int) -> Amounts:
     if number == 0:  # what is held is, between calls
         return NOTHING
     if not number & _UNUSUAL:  # as nearly all are: a number below zero has all of its high bits
-        low, high = number & _LOW, number >> 3 * LANE_BITS
-        return _new(
-            Amounts,
-            (
-                low & LANE,
-                low >> LANE_BITS & LANE,
-                low >> 2 * LANE_BITS,
-                high & LANE,
-                high >> LANE_BITS & LANE,
-                high >> 2 * LANE_BITS,
-            ),
-        )
+        return _new(Amounts, _LANES.unpack(number.to_bytes(_LANES.size, "little")))
     rest, amounts = number, []
     for _ in Amounts._fields:
         lane = rest & LANE

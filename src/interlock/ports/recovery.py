@@ -41,7 +41,10 @@ class Recovery(Protocol):
         """Claim an orphaned or unknown call under a new fence, hold kept. None: another was faster."""
 
     async def find(self, tenant: str, operation_id: str) -> OpenCall | None:
-        """One claimed, unknown or settled call; sees every write that was handed over before."""
+        """One claimed, unknown or settled call; sees every write that was handed over before.
+
+        Of a read that was held in memory until it ended a store may keep nothing but its record: None then.
+        """
 
     async def work_ended(self, claim: Claim, event: Event) -> Receipt:
         """Record what came, too late to be used, of work that went on; from now on nobody is at it under this claim."""

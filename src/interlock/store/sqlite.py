@@ -176,7 +176,7 @@ class SqliteStore:
         return sqlite_recovery.open_calls(self._reader, tenant=tenant, presence=self._desk.presence)
 
     async def find(self, tenant: str, operation_id: str) -> OpenCall | None:
-        """One claimed, unknown or settled call; waits for the writes that were handed over before."""
+        """One claimed, unknown or settled call, as `sqlite_recovery.find`; waits for the writes before."""
         run = partial(sqlite_recovery.find, self._desk, place=(tenant, operation_id))
         return await self._writer.write("find", run=run)
 

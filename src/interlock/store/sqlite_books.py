@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from interlock.core.budget import Amounts, Counted, Reservation, ScopeKey, ScopeKind, Taken, Usage
+from interlock.core.budget import Amounts, Counted, Reservation, ScopeKey, ScopeKind, Taken, Usage, unpacked
 from interlock.core.run import RunFacts
 from interlock.ports import Intent
 from interlock.store.books import UNUSED, Books, RunBook, RunKey, UsageBook
@@ -65,9 +65,9 @@ class SqliteBooks(Books):
         self.usage.update(usage)
 
     def _row(self, scope: ScopeKey, *, unwritten: Amounts | None) -> tuple[Cell, ...]:
-        usage = Usage.read(self.usage[scope])
-        held = usage.held
-        return (*scope, *usage.used, *(held if unwritten is None else held.minus(unwritten)))
+        used, held = self.usage[scope]
+        left = unpacked(held) if unwritten is None else unpacked(held).minus(unwritten)
+        return (*scope, *unpacked(used), *left)
 
 
 def _held_by(fused: Iterable[Intent]) -> dict[ScopeKey, Amounts]:

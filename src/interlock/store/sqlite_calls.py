@@ -6,8 +6,6 @@ back on the disk and has not touched memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import apsw
 
 from interlock.core.approval import Approval
@@ -31,16 +29,6 @@ make_claim, make_standing = maker(Claim), maker(Standing)
 
 # What every call is compared with: looking a member up in its class costs as much as a call.
 _CLAIMED, _UNKNOWN, _RELEASED = CallState.CLAIMED, CallState.UNKNOWN, CallState.RELEASED
-
-
-@dataclass(slots=True)
-class _Settled:
-    """How a call ended, for its row."""
-
-    state: CallState
-    at_us: int
-    observation: bytes | None
-    labels: Labels
 
 
 # --- claims -----------------------------------------------------------------------------------------------------------
@@ -109,7 +97,7 @@ def make_fused_durable(desk: Desk) -> None:
 
 def _make_durable(desk: Desk, *, place: Place) -> None:
     intent = desk.fused[place]
-    _insert(desk, intent=intent, settled=None)
+    _insert(desk, intent=intent)
     del desk.fused[place]
     desk.books.changed_usage.update(scope for scope, _, _ in intent.reservations)
 
@@ -161,27 +149,25 @@ def _finish_claim(desk: Desk, *, intent: Intent, approval: Approval | None) -> N
 def _insert_claimed(desk: Desk, *, intent: Intent) -> bool:
     """Whether the operation was never claimed and its key was free: the table's own constraints say so."""
     try:
-        _insert(desk, intent=intent, settled=None)
+        _insert(desk, intent=intent)
     except apsw.ConstraintError:
         operation = intent.operation
         desk.db.run("free_key", operation.tenant, operation.key, intent.at_us)
         if desk.db.changes() == 0 or desk.db.one("select_claim", operation.tenant, operation.id) is not None:
             return False
-        _insert(desk, intent=intent, settled=None)
+        _insert(desk, intent=intent)
     return True
 
 
-def _insert(desk: Desk, *, intent: Intent, settled: _Settled | None) -> None:
+def _insert(desk: Desk, *, intent: Intent) -> None:
     operation = intent.operation
     desk.db.run(
         "insert_call",
         operation.tenant,
         operation.id,
-        _CLAIMED if settled is None else settled.state,
         desk.owner,
         intent.at_us,
         intent.at_us + intent.lifetime_us,
-        None if settled is None else settled.at_us,
         operation.key is not None,
         operation.key,
         operation.run,
@@ -195,10 +181,8 @@ def _insert(desk: Desk, *, intent: Intent, settled: _Settled | None) -> None:
         operation.principal,
         operation.call_id,
         operation.repeatable,
-        write_holds(intent.reservations) if settled is None else None,
-        None if settled is None else write_labels(settled.labels),
+        write_holds(intent.reservations),
         desk.db.seal.seal(operation.sealed, context=of_call(operation.tenant, operation.id)),
-        None if settled is None else seal_up(desk.db, place=(operation.tenant, operation.id), data=settled.observation),
     )
 
 
@@ -252,7 +236,10 @@ def _standing(db: Db, *, place: Place) -> Standing | None:
 
 
 def _settle_fused(desk: Desk, *, intent: Intent, settlement: Settlement) -> Receipt | None:
-    """Claim and settlement of a read in one row; an unknown outcome makes it a claim like any other, to be closed."""
+    """Claim and settlement of a read as one record, without a row: nobody asks for it any more, for it has no key.
+
+    An unknown outcome makes it a claim like any other, to be closed.
+    """
     place = (settlement.claim.tenant, settlement.claim.operation_id)
     state = settled_state(CallState.CLAIMED, what=settlement.what)
     if state is None or settlement.claim.fence != FIRST_FENCE:
@@ -260,7 +247,6 @@ def _settle_fused(desk: Desk, *, intent: Intent, settlement: Settlement) -> Rece
     if state is CallState.UNKNOWN:
         _make_durable(desk, place=place)
         return _settle_durable(desk, place=place, settlement=settlement)
-    _insert(desk, intent=intent, settled=_Settled(state, settlement.at_us, settlement.observation, settlement.labels))
     receipt = desk.chain.append(settlement.event)
     del desk.fused[place]
     desk.books.settle(intent.reservations, spent=settlement.spent)

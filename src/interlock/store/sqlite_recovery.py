@@ -19,7 +19,7 @@ from interlock.store.sqlite_desk import Desk, Place
 
 
 def find(desk: Desk, *, place: Place) -> OpenCall | None:
-    """One call, wherever it stands."""
+    """One call, wherever it stands; of a read that was held in memory until it ended nothing is left but its record."""
     intent = desk.fused.get(place)
     if intent is not None:
         return OpenCall(

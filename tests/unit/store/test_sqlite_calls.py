@@ -57,15 +57,16 @@ def test_what_has_ended_is_remembered_no_more(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("what", [CallEvent.SUCCEED, CallEvent.LOSE_OUTCOME])
-def test_a_read_in_memory_is_one_row_when_it_ends(desk: Desk, what: CallEvent) -> None:
+def test_a_read_in_memory_leaves_a_row_only_where_nobody_knows_what_came_of_it(desk: Desk, what: CallEvent) -> None:
     taken = sqlite_calls.claim_fused(desk, intent=values.read())
     assert isinstance(taken, Claim)
     assert desk.db.one("select_last_call") == (0,)
     assert sqlite_calls.settle(desk, settlement=values.settlement(taken, what)) is not None
     assert desk.fused == {}
+    assert desk.chain.head.sequence == 1
     found = sqlite_recovery.find(desk, place=(TENANT, taken.operation_id))
-    assert found is not None
-    assert found.state is (CallState.SUCCEEDED if what is CallEvent.SUCCEED else CallState.UNKNOWN)
+    assert (None if found is None else found.state) is (None if what is CallEvent.SUCCEED else CallState.UNKNOWN)
+    assert sqlite_calls.settle(desk, settlement=values.settlement(taken, what)) is None
     desk.books.write(desk.db, fused=())
     desk.books.forget()
     assert Usage.read(desk.books.usage[SCOPE]).held == (NOTHING if what is CallEvent.SUCCEED else Amounts(calls=1))

@@ -1,10 +1,9 @@
 -- name: insert_call
--- A claimed call; a read that was held in memory comes as it was settled.
+-- A claimed call.
 INSERT INTO calls (
-    tenant, id, state, fence, owner, at_us, until_us, settled_us, holds_key, key, run, task, tool, source, version,
-    spec_digest, digest, model_digest, principal, call_id, repeatable, holds, labels, operation_sealed,
-    observation_sealed
-) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    tenant, id, state, fence, owner, at_us, until_us, holds_key, key, run, task, tool, source, version, spec_digest,
+    digest, model_digest, principal, call_id, repeatable, holds, operation_sealed
+) VALUES (?, ?, 'claimed', 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 -- name: select_claim
 -- What a settlement has to know of its claim.
