@@ -33,7 +33,7 @@ from immutables import Map
 from interlock.core.errors import PolicyInvalid
 from interlock.core.listed import Contract, Identity
 from interlock.core.policy_arguments import arguments_type
-from interlock.core.policy_check import Reach, check, warnings_of
+from interlock.core.policy_check import Reach, check, sorting, warnings_of
 from interlock.core.policy_compile import Policy, compile_source, refuse_duplicates
 from interlock.core.policy_engine import Evaluate, Question, Reply, cedar
 from interlock.core.policy_index import Change, Index
@@ -131,8 +131,9 @@ class PolicySet:
         for old, spec in changes:
             new._declared.subtract(() if old is None else old.facts)
             new._declared.update(spec.facts)
+        checked = set[tuple[object, ...]]()
         for _, spec in changes:
-            new._check_changed(spec)
+            new._check_changed(spec, checked)
         return new
 
     @property
@@ -239,14 +240,21 @@ class PolicySet:
         for policy in matching:
             check(policy, reach=reach, facts=facts, only=spec)
 
-    def _check_changed(self, spec: Contract) -> None:
-        """Check what can decide about a version or asks after its action; one that names tools with all of them."""
+    def _check_changed(self, spec: Contract, checked: set[tuple[object, ...]]) -> None:
+        """Check what can decide about a version or asks after its action; one that names tools with all of them.
+
+        `checked` is what was checked of other versions that came with it: those that a policy takes for one are one.
+        """
         name = action_name(spec.name)
         for tenant in self._seeing(spec):
             rules, reach = self._of(tenant), self._reach(tenant)
             asking = rules.asking(name)
             for policy in {each.id: each for each in (*rules.matching(spec).policies, *asking)}.values():
                 only = spec if policy.by_group and policy not in asking else None
+                place = (tenant, policy.id, *(() if only is None else sorting(policy)(only)))
+                if place in checked:
+                    continue
+                checked.add(place)
                 check(policy, reach=reach, facts=self._facts, only=only)
 
     def _seeing(self, spec: Contract) -> list[str]:

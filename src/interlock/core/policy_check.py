@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 import cedarpy
@@ -137,15 +137,26 @@ def _problems(
 def _distinct(policy: Policy, reach: Reach) -> list[Contract]:
     """One of each sort of tools that a policy can tell apart: all are looked at only where it reads arguments."""
     named = policy.reads.actions | (policy.actions or frozenset())
-    paths = policy.reads.below("context", "args")
+    reads = bool(policy.reads.below("context", "args"))
+    kinds = reach.alike(policy) if reads else (_unnamed(each, named) for each in reach.alike(policy))
     found: dict[tuple[object, ...], Contract] = {}
-    sorts = reach.alike(policy) if paths else (_unnamed(each, named) for each in reach.alike(policy))
-    for spec in itertools.chain(reach.listed(policy, named), *sorts):
+    sort_of = sorting(policy)
+    for spec in itertools.chain(reach.listed(policy, named), *kinds):
+        found.setdefault(sort_of(spec), spec)
+    return list(found.values())
+
+
+def sorting(policy: Policy) -> Callable[[Contract], tuple[object, ...]]:
+    """What a policy can tell of a tool: those of which this is equal fit it alike."""
+    named = policy.reads.actions | (policy.actions or frozenset())
+    paths = policy.reads.below("context", "args")
+
+    def sort_of(spec: Contract) -> tuple[object, ...]:
         name = action_name(spec.name)
         arguments = prune(arguments_type(spec.input_schema), paths=paths) if paths else None
-        alike = (name if name in named else None, action_groups(spec), resource_type(spec), arguments)
-        found.setdefault(alike, spec)
-    return list(found.values())
+        return name if name in named else None, action_groups(spec), resource_type(spec), arguments
+
+    return sort_of
 
 
 def _unnamed(specs: Iterable[Contract], named: frozenset[str]) -> Iterator[Contract]:

@@ -103,3 +103,28 @@ def test_a_change_of_one_tool_costs_the_same_among_few_and_among_many() -> None:
 
     changing(10)  # what is worked out once, such as the types of arguments
     assert changing(2_000) == changing(10)
+
+
+COUNTS = '@id("has") forbid (principal, action, resource) when { context.args has count && context.args.count > 3 };'
+
+
+def test_of_many_that_come_together_one_that_does_not_fit_is_found() -> None:
+    known = PolicySet([PolicySource("main", READS + COUNTS)], CATALOGUE)
+    alike: list[ToolSpec] = [having(tool(f"tool_{number}"), "count") for number in range(5)]
+    odd = having(tool("odd"), "count", text="count", number="query")
+    assert known.with_tools([(None, each) for each in alike]) is not None
+    for at in (0, 3, 5):
+        with pytest.raises(PolicyInvalid, match="main/has"):
+            known.with_tools([(None, each) for each in (*alike[:at], odd, *alike[at:])])
+
+
+@pytest.mark.requirement("SCALE-3")
+def test_of_many_that_come_together_and_that_policies_take_for_one_each_costs_little() -> None:
+    known = PolicySet([PolicySource("main", READS + COUNTS)], CATALOGUE)
+
+    def come(count: int) -> int:
+        changes = [(None, tool(f"tool_{number}")) for number in range(count)]
+        return steps(lambda: known.with_tools(changes))
+
+    come(10)
+    assert (come(210) - come(10)) / 200 < 200
