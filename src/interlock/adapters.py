@@ -106,7 +106,7 @@ def _mcp(settings: Settings, outside: Outside, *, redactor: Redactor) -> CodeRun
 
     network = GuardedNetwork(resolver=outside.resolver, allowed=read_allowed(settings.egress_allow))
     ways = Ways(http=HttpWays(network, tls=outside.tls), processes=Processes(redactor))
-    return McpRunner(ways=ways, telling=Telling(outside.onlooker, redactor))
+    return McpRunner(ways=ways, telling=Telling(outside.onlooker, redactor), list_s=settings.mcp_list_s)
 
 
 def _sandbox(redactor: Redactor) -> SandboxRunner:

@@ -113,6 +113,8 @@ class Settings:
     - `lifecycle`: whether moves of versions are held to their gates.
     - `publish`: what opening does with tools that the store does not have as they are here.
     - `probe_acts`: what a failing probe does beside being on record; it never closes a tool.
+    - `mcp_list_s`: how long what an MCP server lists is believed that promises to say when it changes; one that does
+      not promise that, or is reached over HTTP, for a minute at the most. 0: the list is read for each call.
     - `probe_every_s`: how often probes are looked for whose time has come, and made; 0: only when they are asked for.
     """
 
@@ -139,6 +141,7 @@ class Settings:
     lifecycle: Gates = Gates.OPEN
     publish: Publish = Publish.ALL
     probe_acts: ProbeActs = ProbeActs.DEGRADE
+    mcp_list_s: float = 300.0
     probe_every_s: float = 0.0
 
     def __post_init__(self) -> None:
@@ -157,7 +160,7 @@ class Settings:
             raise SettingsInvalid(f"settings: closing_people must be 1 or 2, not {self.closing_people!r}")
         if not isinstance(self.look_ups, LookUpRule):
             raise SettingsInvalid("settings: look_ups must be a LookUpRule")
-        for name in ("reap_every_s", "runs_every_s", "probe_every_s"):
+        for name in ("reap_every_s", "runs_every_s", "probe_every_s", "mcp_list_s"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise SettingsInvalid(f"settings: {name} must be a number from 0, not {getattr(self, name)!r}")
         for name in ("environment", "tenant"):

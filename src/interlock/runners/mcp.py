@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import inf
 from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
@@ -66,11 +65,18 @@ class _Asked:
     is_look_up: bool = False
 
 
+LIST_S = 300.0
+"""How long the list of a server is believed that promises to say when it changes."""
+
+
 class McpRunner:
     """Calls the tools that are bound to it, by the digest of the spec that they were declared for."""
 
-    def __init__(self, *, ways: Ways, telling: Telling, sessions: Sessions | None = None) -> None:
+    def __init__(
+        self, *, ways: Ways, telling: Telling, sessions: Sessions | None = None, list_s: float = LIST_S
+    ) -> None:
         self._ways = ways
+        self._list_s = list_s
         self._telling = telling
         self._sessions = sessions or Sessions()
         self._bound: dict[str, _Bound] = {}
@@ -161,7 +167,7 @@ class McpRunner:
             return None
         pins = self._pins.get(session)
         if pins is None:
-            believed_s = BELIEVED_S if isinstance(code.server, HttpServer) else inf
+            believed_s = min(self._list_s, BELIEVED_S) if isinstance(code.server, HttpServer) else self._list_s
             pins = self._pins[session] = Pins(session, bytes_max=code.message_bytes_max, believed_s=believed_s)
         found = await pins.held(asked.tool, reviewed, passing=code.pin.passes)
         return None if isinstance(found, Drift) and found.grade is Grade.SAME else found

@@ -1,14 +1,17 @@
 """Holds tools that were pinned to what their server lists now, before a call of them goes out.
 
-A list is read once for a connection, and again after its server said that it has changed. Where a server does not say
-that, or another one may stand behind its address from one request to the next, a list is believed for a minute.
+A list is read once for a connection, and again after its server said that it has changed. Whoever promises to say that
+is believed for some minutes; one that does not, that was found to have kept silent, or in whose place another may
+answer from one request to the next, for a minute. A list that is what it was costs its bytes and a digest.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Iterable
+from hashlib import sha256
 
 from interlock.core.canonical import Json
 from interlock.core.drift import Drift, Grade
@@ -20,11 +23,13 @@ from interlock.runners.mcp_listing import listed
 from interlock.runners.mcp_session import Session
 
 BELIEVED_S = 60.0
+"""How long a list is believed of whose changes nobody is told."""
+
 _log = logging.getLogger("interlock.tools")
 
 
 class Pins:
-    """What one session's server lists, as far as pinned tools are held to it; for `believed_s`, or as it lasts."""
+    """What one session's server lists, as far as pinned tools are held to it; for `believed_s` at the most."""
 
     def __init__(self, session: Session, *, bytes_max: int, believed_s: float) -> None:
         self._session = session
@@ -33,6 +38,8 @@ class Pins:
         self._reading = asyncio.Lock()
         self._version = -1
         self._until_s = 0.0
+        self._digest = b""
+        self._kept_silent = False
         self._tools: dict[str, Listed | Unlisted] = {}
         self._known: dict[tuple[str, bytes], Drift] = {}
 
@@ -53,10 +60,20 @@ class Pins:
         found = await listed(self._session, bytes_max=self._bytes_max)
         if isinstance(found, NoAnswer):
             return found
-        believed_s = self._believed_s if is_told else min(self._believed_s, BELIEVED_S)
-        self._tools, self._version, self._until_s = _by_name(found.entries), version, now_s + believed_s
-        self._known.clear()
+        if (digest := _digest(found.entries)) != self._digest:
+            self._replace(_by_name(found.entries), is_told=is_told and version == self._version)
+            self._digest = digest
+        believed_s = self._believed_s if is_told and not self._kept_silent else min(self._believed_s, BELIEVED_S)
+        self._version, self._until_s = version, now_s + believed_s
         return None
+
+    def _replace(self, tools: dict[str, Listed | Unlisted], *, is_told: bool) -> None:
+        """What it lists now. A server that promised a word and changed it without one is not believed for long."""
+        if is_told and self._digest and tools != self._tools and self._session.list_version == self._version:
+            self._kept_silent = True
+            _log.warning("a server that promised to say when its list changes has changed it without a word")
+        self._tools = tools
+        self._known.clear()
 
     def _drift(self, tool: str, reviewed: Document) -> Drift:
         known = self._known.get((tool, reviewed.text))
@@ -68,6 +85,10 @@ class Pins:
                 reasons = "; ".join(f"{each.part}{each.path}: {each.reason}" for each in known.findings)
                 _log.warning("%s is not listed as it was reviewed (%s): %r", tool, known.grade.name.lower(), reasons)
         return known
+
+
+def _digest(entries: Iterable[Json]) -> bytes:
+    return sha256(json.dumps([*entries], sort_keys=True).encode("utf-8", "surrogatepass")).digest()
 
 
 def _by_name(entries: Iterable[Json]) -> dict[str, Listed | Unlisted]:
