@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from interlock.core.compatibility import Direction, Verdict
 from interlock.core.drift import Grade
+from interlock.core.tool import ToolSpec
 from interlock.core.tool_compile import compile_tool
 from interlock.declare.mcp_server import McpListing
 from interlock.importers.mcp import McpSnapshot, load_mcp, read_mcp_snapshot, take_mcp_snapshot, write_mcp_snapshot
@@ -77,10 +79,15 @@ def test_a_list_held_against_itself_is_no_drift(mcp_tool_lists: Path) -> None:
         assert not mcp_changes(taken(file), taken(file)).any
 
 
+@cache
+def specs(file: Path) -> tuple[ToolSpec, ...]:
+    return tuple(each.spec() for each in load_mcp(allowed(taken(file))).tools)
+
+
 @pytest.mark.parametrize("dialect", Dialect)
 def test_all_tools_of_a_server_fit_into_one_request(mcp_tool_lists: Path, dialect: Dialect) -> None:
     for file in files(mcp_tool_lists):
-        tools = [each.spec() for each in load_mcp(allowed(taken(file))).tools]
+        tools = specs(file)
         found = declare(
             [(each.name, each.description, each.input_schema.value) for each in tools],  # type: ignore[misc]
             dialect=dialect,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import logging
 import os
@@ -38,6 +39,9 @@ from interlock.doors.cli.shown import visible
 
 SHARED: Final = {"--json": False, "--project": True, "--as": True}
 """Options that every verb has, and whether a value follows."""
+
+_MADE_MAX: Final = 100_000
+"""How many objects a command may have made, beyond those that are gone, before garbage is looked for."""
 
 Parts = tuple[tuple[str | None, typer.Typer], ...]
 """Verbs with the name of their group; those without stand at the top."""
@@ -101,6 +105,8 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     _keep_logs_from_the_terminal()
+    # Most of what a command makes is what it imports, which stays: looking through that for garbage finds none.
+    gc.set_threshold(_MADE_MAX)
     try:
         code = run(sys.argv[1:])
         sys.stdout.flush()
