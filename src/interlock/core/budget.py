@@ -286,9 +286,11 @@ class Taken(tuple[Reservation, ...]):
 
     What lies beyond the limit of each unit is one lane of a number. Where that and what is taken sum up to more than a
     lane holds its guard is set, so one addition compares all units of a scope; where there is no limit nothing is.
+    `written` is how a store writes them, once one has.
     """
 
     scopes: tuple[ScopeKey, ...]
+    written: bytes | None = None
     _beyond: tuple[int, ...]
     _held: tuple[tuple[ScopeKey, int, int], ...]
     _settled: tuple[tuple[ScopeKey, int, int], ...]

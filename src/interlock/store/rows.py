@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 import orjson
 
 from interlock.core.approval import Approval, ApprovalState, Binding, Requirement, Vote
-from interlock.core.budget import Amounts, Reservation, ScopeKey, ScopeKind
+from interlock.core.budget import Amounts, Reservation, ScopeKey, ScopeKind, Taken
 from interlock.core.chain import Head
 from interlock.core.checkpoint import Checkpoint
 from interlock.core.frozen import maker
@@ -33,10 +33,11 @@ _PART_BYTES = _PART.size
 
 def frame(payloads: Iterable[Payload]) -> bytes | None:
     """Payloads as one blob that retention can delete at once: for each its three lengths, name, salt and data."""
-    return b"".join([_framed(each) for each in payloads]) or None
+    return b"".join([framed(each) for each in payloads]) or None
 
 
-def _framed(payload: Payload) -> bytes:
+def framed(payload: Payload) -> bytes:
+    """The same of one."""
     name, salt, data = payload.name.encode(), payload.salt, payload.data
     return b"%b%b%b%b" % (_PART.pack(len(name), len(salt), len(data)), name, salt, data)
 
@@ -61,8 +62,18 @@ def unframe(blob: bytes | None) -> tuple[Payload, ...]:
 
 
 def write_holds(holds: tuple[Reservation, ...]) -> bytes | None:
-    """What a call holds, without the limits that it was held under."""
-    return orjson.dumps([[*scope, *amounts] for scope, amounts, _ in holds]) if holds else None
+    """What a call holds, without the limits that it was held under; remembered with what many calls hold alike."""
+    if not holds:
+        return None
+    if type(holds) is not Taken:
+        return _written(holds)
+    if holds.written is None:
+        holds.written = _written(holds)
+    return holds.written
+
+
+def _written(holds: tuple[Reservation, ...]) -> bytes:
+    return orjson.dumps([[*scope, *amounts] for scope, amounts, _ in holds])
 
 
 def read_holds(blob: bytes | None) -> tuple[Reservation, ...]:

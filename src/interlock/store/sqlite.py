@@ -330,13 +330,13 @@ class _Batch:
         self._reader = found.reader
         self._version: int | None = None
         self._fused: dict[Place, Intent] = {}
-        self._head = found.desk.chain.head
+        self._stand = found.desk.chain.stand
 
     def begin(self) -> None:
         """Read anew what another process may have changed."""
         desk = self._desk
         desk.books.source = desk.db
-        self._fused, self._head = desk.fused.copy(), desk.chain.head
+        self._fused, self._stand = desk.fused.copy(), desk.chain.stand
         version = desk.db.version_of_data()
         if version == self._version:
             desk.books.trim(fused=desk.fused.values())
@@ -352,7 +352,7 @@ class _Batch:
         desk.fused.clear()
         desk.fused.update(self._fused)
         desk.claimed.clear()
-        desk.chain.go_back(self._head)
+        desk.chain.go_back(self._stand)
         self._read_anew()
 
     def _read_anew(self) -> None:

@@ -207,13 +207,14 @@ def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Rece
         return None
     kept = kept_while_unknown(standing.holds, spent=settlement.spent) if state is _UNKNOWN else None
     desk.books.load(standing.holds)
+    observation, labels = settlement.observation, settlement.labels
     desk.db.run(
         "settle_call",
         state,
         settlement.at_us,
-        write_holds(kept or ()),
-        write_labels(settlement.labels),
-        seal_up(desk.db, place=place, data=settlement.observation),
+        None if kept is None else write_holds(kept),
+        None if labels is NO_LABELS else write_labels(labels),
+        None if observation is None else desk.db.seal.seal(observation, context=of_call(*place)),
         standing.rowid,
     )
     if state is _RELEASED:

@@ -8,8 +8,8 @@ from typing import Final
 from interlock.core.chain import Head, Receipt, Record, genesis, link
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
 from interlock.core.frozen import maker
-from interlock.core.journal import RECORD, AuditQuery, AuditRecord, Event
-from interlock.store.rows import frame, read_checkpoint, unframe, write_checkpoint
+from interlock.core.journal import RECORD, AuditQuery, AuditRecord, Event, Payload
+from interlock.store.rows import frame, framed, read_checkpoint, unframe, write_checkpoint
 from interlock.store.seal import of_record
 from interlock.store.sqlite_db import Db, Row
 
@@ -41,8 +41,12 @@ class SqliteChain:
         body = event.body(self._name, sequence)
         digest = link(self._digest, body=body)
         place = place_of(self.id, sequence=sequence)
-        first, kept = _split(event)
-        sealed = None if kept is None else self._db.seal.seal(kept, context=of_record(place))
+        payloads, sealed = event.payloads, None
+        if len(payloads) == 1 and payloads[0].name == RECORD:  # as most are
+            first: bytes | None = framed(payloads[0])
+        else:
+            first, kept = _split(payloads)
+            sealed = None if kept is None else self._db.seal.seal(kept, context=of_record(place))
         self._db.run(
             "insert_record",
             place,
@@ -61,13 +65,18 @@ class SqliteChain:
         return make_receipt(self._name, sequence, digest.hex())
 
     @property
+    def stand(self) -> tuple[int, bytes]:
+        """What `go_back` takes: sequence and hash of the last record."""
+        return self._sequence, self._digest
+
+    @property
     def head(self) -> Head:
         """Where the chain stands, this transaction's records included."""
         return Head(self._name, self._sequence, self._digest.hex())
 
-    def go_back(self, head: Head) -> None:
+    def go_back(self, stand: tuple[int, bytes]) -> None:
         """Stand there again: the records after it were rolled back."""
-        self._sequence, self._digest = head.sequence, bytes.fromhex(head.hash)
+        self._sequence, self._digest = stand
 
     def write(self) -> None:
         """Write the head, once for all records of the transaction."""
@@ -118,11 +127,8 @@ def _mark(row: Row) -> Mark:
     return read_checkpoint(row[0]).mark
 
 
-def _split(event: Event) -> tuple[bytes | None, bytes | None]:
+def _split(payloads: tuple[Payload, ...]) -> tuple[bytes | None, bytes | None]:
     """The redacted record, which is shown, apart from what is kept whole, which is sealed."""
-    payloads = event.payloads
-    if len(payloads) == 1 and payloads[0].name == RECORD:  # as most are
-        return frame(payloads), None
     return (
         frame([each for each in payloads if each.name == RECORD]),
         frame([each for each in payloads if each.name != RECORD]),
