@@ -178,7 +178,7 @@ class Gate(Walk):
         """Probes of real tools: `run_due` is for a timer of the host's."""
         from interlock.runtime.probes import ProbeDesk
 
-        return ProbeDesk(self, self._parts, library=self.examples, settings=self._settings)
+        return ProbeDesk(self, self._parts, settings=self._settings)
 
     @classmethod
     @asynccontextmanager

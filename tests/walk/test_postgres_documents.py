@@ -29,11 +29,14 @@ async def test_examples_and_words_are_kept_for_every_process_and_replaced_as_a_w
     tools = Counter().tools
     async with opened(postgres_url, tools, None) as one, opened(postgres_url, tools, None) as two:
         kept = await one.examples.publish([probe(), probe(name="q")], [CASE], by=OPERATOR)
-        assert (await two.examples.examples(), await two.examples.cases()) == (kept, (CASE,))
+        assert (await two.examples.examples(by=OPERATOR), await two.examples.cases(by=OPERATOR)) == (kept, (CASE,))
         await two.examples.publish([probe(name="q")], by=OPERATOR)
-        assert ([each.name for each in await one.examples.examples()], await one.examples.cases()) == (["q"], ())
+        assert (
+            [each.name for each in await one.examples.examples(by=OPERATOR)],
+            await one.examples.cases(by=OPERATOR),
+        ) == (["q"], ())
         await one.examples.publish([probe()], by=OPERATOR)
-        assert [each.name for each in await two.examples.examples()] == ["p"]
+        assert [each.name for each in await two.examples.examples(by=OPERATOR)] == ["p"]
         assert len(await records(two, "examples.saved")) == 3
 
 
@@ -41,7 +44,7 @@ async def test_how_a_version_stands_is_kept_and_of_two_who_write_at_once_none_is
     tools = Counter().tools
     async with opened(postgres_url, tools, None) as one, opened(postgres_url, tools, None) as two:
         digest = one.catalogue.get("peek", tenant="acme").digest
-        assert await one.examples.readiness(digest) is None
+        assert await one.examples.readiness(digest, by=OPERATOR) is None
         ran = Readiness(tool="peek", version="1", digest=digest, passed={ExampleKind.TYPICAL: 1}, at_us=1)
         words = replace(ran, passed={}, at_us=0, selection=Tally(2, 0))
         ended = await asyncio.gather(
@@ -52,7 +55,7 @@ async def test_how_a_version_stands_is_kept_and_of_two_who_write_at_once_none_is
         assert None in ended
         assert {type(each) for each in ended} <= {type(None), DocumentChanged}
         for gate in (one, two):
-            stands = await gate.examples.readiness(digest)
+            stands = await gate.examples.readiness(digest, by=OPERATOR)
             assert stands is not None
             assert (bool(stands.passed), stands.selection == Tally(2, 0)) == tuple(each is None for each in ended)
 
@@ -67,7 +70,7 @@ async def test_of_probes_that_two_processes_make_at_once_every_result_is_kept(po
             history = await gate.probes.history("peek", "p", by=OPERATOR)
             assert history is not None
             assert [each.findings for each in history.records] == [()] * len(made)
-        stands = await two.examples.readiness(two.catalogue.get("peek", tenant="acme").digest)
+        stands = await two.examples.readiness(two.catalogue.get("peek", tenant="acme").digest, by=OPERATOR)
         assert stands is not None
         assert stands.probes == Tally(1, 0)
 
@@ -79,7 +82,7 @@ async def test_choices_are_kept_by_chooser_for_every_process(postgres_url: str) 
     other = Choice(CASE.id, "ranker", "clerk", "peek", True, {"peek": "a"})
     async with opened(postgres_url, tools, None) as one, opened(postgres_url, tools, None) as two:
         await one.examples.keep_choices("ranker", [first, other], by=OPERATOR)
-        assert await two.examples.choices("ranker") == (first, other)
+        assert await two.examples.choices("ranker", by=OPERATOR) == (first, other)
         await two.examples.keep_choices("ranker", [second], by=OPERATOR)
-        assert await one.examples.choices("ranker") == (other, second)
-        assert await one.examples.choices("model") == ()
+        assert await one.examples.choices("ranker", by=OPERATOR) == (other, second)
+        assert await one.examples.choices("model", by=OPERATOR) == ()

@@ -26,7 +26,7 @@ from interlock.core.selection import Choice, SelectionCase
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 from interlock.ports.documents import DocumentStore
-from interlock.runtime.acts import only_operators, signed_by
+from interlock.runtime.acts import AUDITORS, only_operators, signed_by
 from interlock.runtime.documents import held_in, standing
 from interlock.runtime.example_from import CallReader
 from interlock.runtime.records import Records
@@ -82,12 +82,18 @@ class LibraryDesk:
             await self._save(changed, EventKind.EXAMPLES_SAVED, record, by=by)
         return wanted
 
-    async def examples(self) -> tuple[ToolExample, ...]:
-        """All that are kept, by tool and name. Raises `StoreError` where one cannot be read."""
-        return examples_in(await self._documents(DocumentKind.EXAMPLE))
+    async def examples(self, *, by: Principal) -> tuple[ToolExample, ...]:
+        """All that are kept, by tool and name: what real calls were made with stands in some of them.
 
-    async def cases(self) -> tuple[SelectionCase, ...]:
+        Raises `ActRefused` unless `by` may read the log of the installation's own tenant, as the other reads here do;
+        `StoreError` where one cannot be read.
+        """
+        self._refuse_unread(by)
+        return await self._examples()
+
+    async def cases(self, *, by: Principal) -> tuple[SelectionCase, ...]:
         """All words for tools that are kept."""
+        self._refuse_unread(by)
         found = await self._documents(DocumentKind.EXAMPLE)
         return tuple(from_json(SelectionCase, decode(each.body)) for each in found if is_case(each.name))
 
@@ -114,7 +120,7 @@ class LibraryDesk:
 
     async def carried(self, examples: Iterable[ToolExample]) -> tuple[ToolExample, ...]:
         """The same examples with what was accepted of those that are kept and have not changed since."""
-        kept = {_name(each): each for each in await self.examples()}
+        kept = {_name(each): each for each in await self._examples()}
         return tuple(_carried(each, kept.get(_name(each))) for each in examples)
 
     async def keep(self, found: Sequence[Readiness], *, by: Principal) -> None:
@@ -148,12 +154,14 @@ class LibraryDesk:
         if documents:
             await self._save(documents, EventKind.EXAMPLES_RAN, record, by=by)
 
-    async def readiness(self, digest: str) -> Readiness | None:
+    async def readiness(self, digest: str, *, by: Principal) -> Readiness | None:
         """What is known of the version of this digest; None: nothing, its examples never ran."""
+        self._refuse_unread(by)
         return await readiness(self._world.documents, digest, home=self._home)
 
-    async def choices(self, chooser: str) -> tuple[Choice, ...]:
+    async def choices(self, chooser: str, *, by: Principal) -> tuple[Choice, ...]:
         """What a chooser chose for words, as far as that is kept."""
+        self._refuse_unread(by)
         return _choices(await self._standing(DocumentKind.CHOICES, chooser))
 
     async def keep_choices(self, chooser: str, made: Iterable[Choice], *, by: Principal) -> None:
@@ -167,6 +175,13 @@ class LibraryDesk:
         body = canonical([spec_to_json(each) for each in kept[-CHOICES_MAX:]])
         record = {"subject": chooser, **signed_by(by), "choices": len(new)}
         await self._save([stored.changed(body)], EventKind.CHOICES_MADE, record, by=by)
+
+    def _refuse_unread(self, by: Principal) -> None:
+        if not by.groups & AUDITORS or by.tenant != self._home:
+            raise ActRefused(f"Reading the library of examples takes an auditor or operator of {self._home}.")
+
+    async def _examples(self) -> tuple[ToolExample, ...]:
+        return examples_in(await self._documents(DocumentKind.EXAMPLE))
 
     def _tool(self, name: str, by: Principal) -> Tool:
         found = self._views.current.catalogue.find(by.tenant, name)

@@ -41,7 +41,7 @@ from interlock.runtime.acts import AUDITORS, only_operators
 from interlock.runtime.documents import held_in, standing
 from interlock.runtime.gate import Gate
 from interlock.runtime.health import HealthState
-from interlock.runtime.library import LibraryDesk, next_readiness
+from interlock.runtime.library import examples_in, next_readiness
 from interlock.runtime.look import Asked
 from interlock.runtime.parts import Parts
 from interlock.settings import ProbeActs, Settings
@@ -74,10 +74,9 @@ class ProbeResult:
 class ProbeDesk:
     """Runs probes. Owned by the gate's host, who says when."""
 
-    def __init__(self, gate: Gate, parts: Parts, *, library: LibraryDesk, settings: Settings) -> None:
+    def __init__(self, gate: Gate, parts: Parts, *, settings: Settings) -> None:
         self._gate = gate
         self._parts = parts
-        self._library = library
         self._acts = settings.probe_acts
         self._home = settings.tenant
         self._principal = Principal(settings.tenant, PROBE, PrincipalKind.SERVICE, frozenset({PROBE}))
@@ -131,7 +130,8 @@ class ProbeDesk:
 
     async def _published(self, tools: Collection[str]) -> Sequence[ToolExample]:
         """Those that operators have published, whatever files say."""
-        return [each for each in await self._library.examples() if each.probe and (not tools or each.tool in tools)]
+        _, found = await self._parts.world.documents.documents(DocumentKind.EXAMPLE, tenant=self._home)
+        return [each for each in examples_in(found) if each.probe and (not tools or each.tool in tools)]
 
     async def _made(self, example: ToolExample) -> ProbeResult:
         tool = self._parts.views.current.catalogue.find(self._home, example.tool)

@@ -12,7 +12,7 @@ from interlock.core.example_stale import surface_digest
 from interlock.core.observation import Status
 from interlock.core.readiness import Readiness, Tally
 from interlock.core.selection import Choice, SelectionCase
-from tests.gates import ALICE, BOT, OPERATOR, Shelf, opened, records
+from tests.gates import ALICE, AUDITOR, BOT, OPERATOR, Shelf, opened, records
 
 ONE = ToolExample(name="one", tool="search", kind=ExampleKind.TYPICAL, expected=Expected(status=Status.OK))
 TWO = replace(ONE, name="two")
@@ -25,11 +25,11 @@ async def test_what_is_published_is_kept_with_what_a_model_saw_and_versioned(gat
     async with opened(gate_path, shelf.tools) as gate:
         await gate.examples.publish([ONE, TWO], [CASE], by=OPERATOR)
         seen = surface_digest(shelf.search.spec())
-        assert await gate.examples.examples() == (replace(ONE, seen=seen), replace(TWO, seen=seen))
-        assert await gate.examples.cases() == (CASE,)
+        assert await gate.examples.examples(by=OPERATOR) == (replace(ONE, seen=seen), replace(TWO, seen=seen))
+        assert await gate.examples.cases(by=OPERATOR) == (CASE,)
         await gate.examples.publish([replace(ONE, task="shown")], [], by=OPERATOR)
-        assert [(each.name, each.task) for each in await gate.examples.examples()] == [("one", "shown")]
-        assert await gate.examples.cases() == ()
+        assert [(each.name, each.task) for each in await gate.examples.examples(by=OPERATOR)] == [("one", "shown")]
+        assert await gate.examples.cases(by=OPERATOR) == ()
         saved = await records(gate, "examples.saved")
         revisions = {each["name"].rpartition("\x1f")[2]: each["revision"] for each in saved[-1]["examples"]}
         assert (revisions["one"], revisions["two"]) == (2, 2)
@@ -41,14 +41,14 @@ async def test_an_example_that_was_taken_out_can_be_published_again() -> None:
     async with opened(":memory:", Shelf().tools) as gate:
         for wanted in ([ONE, TWO], [ONE], [ONE, TWO]):
             await gate.examples.publish(wanted, by=OPERATOR)
-            assert [each.name for each in await gate.examples.examples()] == [each.name for each in wanted]
+            assert [each.name for each in await gate.examples.examples(by=OPERATOR)] == [each.name for each in wanted]
 
 
 async def test_examples_of_other_tools_are_left_as_they_are() -> None:
     async with opened(":memory:", Shelf().tools) as gate:
         await gate.examples.publish([ONE], by=OPERATOR)
         await gate.examples.publish([replace(ONE, tool="save")], by=OPERATOR)
-        assert [each.tool for each in await gate.examples.examples()] == ["save", "search"]
+        assert [each.tool for each in await gate.examples.examples(by=OPERATOR)] == ["save", "search"]
 
 
 @pytest.mark.requirement("REG-8")
@@ -60,7 +60,7 @@ async def test_only_operators_publish_and_only_of_tools_that_there_are() -> None
             await gate.examples.publish([replace(ONE, tool="none")], by=OPERATOR)
         with pytest.raises(SpecInvalid):
             await gate.examples.publish([replace(ONE, name="a\x1fb")], by=OPERATOR)
-        assert await gate.examples.examples() == ()
+        assert await gate.examples.examples(by=OPERATOR) == ()
 
 
 @pytest.mark.requirement("REG-8")
@@ -82,7 +82,7 @@ async def test_an_example_of_another_domain_is_accepted_by_a_person_by_name_and_
         assert (found.reviewed.by, found.reviewed.why) == ("olga", "same rules")
         assert datetime.fromisoformat(found.reviewed.at).tzinfo is not None
         assert found.seen == surface_digest(shelf.search.spec())
-        assert await gate.examples.examples() == (found,)
+        assert await gate.examples.examples(by=OPERATOR) == (found,)
         [record] = await records(gate, "example.accepted")
         assert (record["principal"], record["domain"], record["reason"]) == ("olga", "sales", "same rules")
         with pytest.raises(ToolUnknown):
@@ -102,15 +102,15 @@ async def test_files_carry_what_was_accepted_of_them_as_long_as_they_stay_as_the
 @pytest.mark.requirement("REG-8")
 async def test_what_ran_is_kept_by_the_digest_of_the_version_for_the_gates_of_its_moves(gate_path: str) -> None:
     async with opened(gate_path, Shelf().tools) as gate:
-        assert await gate.examples.readiness("d" * 64) is None
+        assert await gate.examples.readiness("d" * 64, by=OPERATOR) is None
         found = Readiness(tool="search", version="1", digest="d" * 64, passed={ExampleKind.TYPICAL: 1}, at_us=1)
         await gate.examples.keep([found], by=OPERATOR)
-        kept = await gate.examples.readiness("d" * 64)
+        kept = await gate.examples.readiness("d" * 64, by=OPERATOR)
         assert kept is not None
         assert kept.at_us > 1
         assert replace(kept, at_us=1) == found
         await gate.examples.keep([replace(found, failing=("one",))], by=OPERATOR)
-        again = await gate.examples.readiness("d" * 64)
+        again = await gate.examples.readiness("d" * 64, by=OPERATOR)
         assert again is not None
         assert again.failing == ("one",)
         with pytest.raises(ActRefused):
@@ -127,11 +127,11 @@ async def test_who_keeps_how_examples_stand_writes_over_nothing_that_is_known_of
         words = replace(looked_earlier, passed={}, at_us=0, selection=Tally(0, 1), risk=Tally(0, 2))
         await gate.examples.keep_words([words], by=OPERATOR)
         await gate.examples.keep([looked_earlier], by=OPERATOR)
-        kept = await gate.examples.readiness("d" * 64)
+        kept = await gate.examples.readiness("d" * 64, by=OPERATOR)
         assert kept is not None
         assert (kept.passed, kept.selection, kept.risk) == ({ExampleKind.TYPICAL: 1}, Tally(0, 1), Tally(0, 2))
         await gate.examples.keep_words([replace(words, risk=Tally(2))], by=OPERATOR)
-        kept = await gate.examples.readiness("d" * 64)
+        kept = await gate.examples.readiness("d" * 64, by=OPERATOR)
         assert kept is not None
         assert (kept.passed, kept.selection, kept.risk) == ({ExampleKind.TYPICAL: 1}, Tally(0, 1), Tally(2))
         with pytest.raises(ActRefused):
@@ -143,8 +143,22 @@ async def test_choices_are_kept_by_chooser_in_place_of_those_before() -> None:
     second = Choice(CASE.id, "ranker", "desk", "search", True, {"search": "a2", "save": "b"})
     other = Choice(CASE.id, "ranker", "clerk", "search", True, {"search": "a"})
     async with opened(":memory:", Shelf().tools) as gate:
-        assert await gate.examples.choices("ranker") == ()
+        assert await gate.examples.choices("ranker", by=OPERATOR) == ()
         await gate.examples.keep_choices("ranker", [first, other], by=OPERATOR)
         await gate.examples.keep_choices("ranker", [second], by=OPERATOR)
-        assert await gate.examples.choices("ranker") == (other, second)
-        assert await gate.examples.choices("model") == ()
+        assert await gate.examples.choices("ranker", by=OPERATOR) == (other, second)
+        assert await gate.examples.choices("model", by=OPERATOR) == ()
+
+
+@pytest.mark.parametrize("by", [ALICE, replace(OPERATOR, tenant="globex"), replace(AUDITOR, tenant="globex")])
+async def test_what_is_kept_is_read_by_those_alone_who_read_the_log_of_the_installations_tenant(by: Principal) -> None:
+    async with opened(":memory:", Shelf().tools) as gate:
+        for read in (
+            gate.examples.examples(by=by),
+            gate.examples.cases(by=by),
+            gate.examples.readiness("d" * 64, by=by),
+            gate.examples.choices("ranker", by=by),
+        ):
+            with pytest.raises(ActRefused):
+                await read
+        assert await gate.examples.examples(by=AUDITOR) == ()

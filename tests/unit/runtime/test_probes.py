@@ -186,7 +186,7 @@ async def test_a_declared_read_that_writes_is_found_degraded_and_proposed_for_qu
         spec = counter.tools[0].spec()
         assert gate.health.state(spec) is HealthState.DEGRADED
         assert gate.catalogue.get("peek", tenant="acme").state == "available"
-        readiness = await gate.examples.readiness(gate.catalogue.get("peek", tenant="acme").digest)
+        readiness = await gate.examples.readiness(gate.catalogue.get("peek", tenant="acme").digest, by=OPERATOR)
         assert readiness is not None
         assert readiness.probes == Tally(0, 1)
         counter.writes = False
@@ -297,6 +297,6 @@ async def test_of_probes_that_are_made_at_once_every_result_is_kept(tmp_path: Pa
             assert len(history.records) == count
         assert len(await records(gate, "tool.probed")) == 2 * count
         (version,) = await gate.catalogue.list_versions("peek", tenant="acme")
-        found = await gate.examples.readiness(version.digest)
+        found = await gate.examples.readiness(version.digest, by=OPERATOR)
         assert found is not None
         assert found.probes == Tally(1, 1)

@@ -59,7 +59,7 @@ async def examples() -> Answer:
     from interlock.doors.cli.session import reading
 
     async with reading() as session:
-        found = await session.gate.examples.examples()
+        found = await session.gate.examples.examples(by=session.by)
     header = ("Tool", "Example", "Kind", "Version", "Expires", "Domain", "Reviewed by")
     values = [
         (

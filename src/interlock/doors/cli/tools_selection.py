@@ -130,7 +130,7 @@ async def _kept(project: Project, chooser: str) -> tuple[tuple[Choice, ...], tup
         return (), ()
     async with reading() as session:
         agents = await session.gate.agents.list(by=project.operator)
-        return await session.gate.examples.choices(chooser), agents
+        return await session.gate.examples.choices(chooser, by=session.by), agents
 
 
 async def _publish(library: Library, made: Iterable[Choice], chooser: str, *, offered: Offered) -> None:
