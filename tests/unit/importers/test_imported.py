@@ -1,7 +1,8 @@
 """One way to the tools of a reviewed file, whichever source it was taken of, also into a gate that is open."""
 
 import json
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,6 +37,20 @@ def pets(tmp_path: Path) -> Path:
     return allowed(tmp_path / "pets.yaml", write_snapshot(replace(snapshot, file="pets.json")))
 
 
+@pytest.fixture
+def parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A reviewed snapshot of a package that is installed for this test alone."""
+    install(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    path = tmp_path / "parts.yaml"
+    text = write_python_snapshot(take_python_snapshot("acme-parts"))
+    path.write_text(
+        text.replace("allow: false\n    place: acme_parts:find_part", "allow: true\n    place: acme_parts:find_part")
+    )
+    yield path
+    sys.modules.pop("acme_parts", None)
+
+
 def allowed(path: Path, text: str) -> Path:
     path.write_text(text.replace("allow: false", "allow: true"))
     return path
@@ -46,16 +61,9 @@ def names(found: Imported) -> list[str]:
 
 
 def test_a_program_imports_what_a_reviewed_file_allows_whichever_source_it_is_of(
-    pets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    pets: Path, parts: Path, tmp_path: Path
 ) -> None:
-    install(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
     post = allowed(tmp_path / "post.yaml", write_mcp_snapshot(taken(entry())))
-    text = write_python_snapshot(take_python_snapshot("acme-parts"))
-    parts = tmp_path / "parts.yaml"
-    parts.write_text(
-        text.replace("allow: false\n    place: acme_parts:find_part", "allow: true\n    place: acme_parts:find_part")
-    )
     assert names(import_openapi(pets)) == ["find_pets"]
     assert names(import_mcp(str(post))) == ["send"]
     assert names(import_python(parts)) == ["find_part"]
