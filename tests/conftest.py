@@ -29,13 +29,17 @@ settings.load_profile("interlock")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """What is collected stays until the end: nothing is gained by looking through it for what is not used any more."""
+    """What is collected stays until the end: nothing is gained by looking through it for what is not used any more.
+
+    What tests leave is looked for less often than by default: a process of tests has memory enough.
+    """
     gc.disable()
     try:
         yield
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(10_000, 20, 20)
 
 
 @pytest.fixture
