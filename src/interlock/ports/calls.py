@@ -19,8 +19,9 @@ from interlock.core.run import RunFacts
 class Look:
     """One read before a decision. A key whose lifetime is over at `at_us` is free again: it has no prior call.
 
-    `may_guess`: where looking for the key costs something the store may say that no call has it. A claim finds out,
-    since it guards the key; whoever then does anything but claim has to look once more, and may not guess.
+    `may_guess`: where looking costs something the store may say that no call has the key, and what it saw of run and
+    usage before. A claim finds out, since it guards the key, each limit and the version of the run, which a claim on a
+    guess has to give; whoever then does anything but claim has to look once more, and may not guess.
     """
 
     tenant: str
@@ -35,7 +36,7 @@ class Look:
 class Seen:
     """What the store knows: the prior call under the key, the run, and one usage per scope asked for.
 
-    `guessed`: that there is no prior call was not looked up.
+    `guessed`: that there is no prior call was not looked up; run and usage may be those of an earlier moment.
     """
 
     prior: Prior | None

@@ -19,7 +19,7 @@ make_stored_operation = maker(StoredOperation)
 def intent_of(operation: Operation, facts: Facts, allow: Allow, *, operation_id: str, event: Event | None) -> Intent:
     """What the claim of an allowed operation takes. Without an event it is a read that may be held in memory."""
     spec = operation.tool.spec
-    reads_run = facts.slice.reads_run and operation.caller.run is not None
+    stands_on_run = operation.caller.run is not None and (facts.slice.reads_run or facts.guessed)
     return make_intent(  # by position, as every call comes by: names take half as long as what is made
         stored_of(operation, operation_id, whole=operation.key is not None),
         event,
@@ -28,7 +28,7 @@ def intent_of(operation: Operation, facts: Facts, allow: Allow, *, operation_id:
         facts.as_of_us,
         spec.idempotency.lifetime_s * 1_000_000,
         spec.labels,
-        facts.run.version if reads_run else None,
+        facts.run.version if stands_on_run else None,
         None if allow.grant is None else allow.grant.id,
         allow.continues,
         event is None,

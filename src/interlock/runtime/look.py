@@ -90,7 +90,8 @@ class Looker:
         if view.cached and spec.effect.is_effect:
             reservations = Taken.of((*reservations, *counted_effects(operation, view.cached)))
         scopes = reservations.scopes if spec.cache is None else (*reservations.scopes, *scopes_read_by(operation))
-        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us, asked.may_guess))
+        may_guess = asked.may_guess and spec.cache is None  # what is given again claims nothing
+        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us, may_guess))
         policy = view.policies.slice(spec, tenant=tenant)
         if caller.run is None and policy.reads_run and policy.digest not in self._warned:
             self._warn_of(policy)

@@ -78,7 +78,7 @@ class AssumedSheet(Sheet):
         if self._decided_under not in (None, intent.epoch):
             return False
         if operation.key is not None:
-            if glimpses.floor is None or place_of(operation.tenant, operation.key) not in glimpses.free:
+            if glimpses.floor is None or place_of(operation.tenant, operation.key) in glimpses.taken:
                 return False
             self.fence_floor = glimpses.floor
         self._decided_under = self.epoch = intent.epoch

@@ -1,39 +1,73 @@
-"""What a process saw of rows in PostgreSQL in passing, for those who write next."""
+"""What a process saw of rows in PostgreSQL in passing, for those who look and write next without reading."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from interlock.core.budget import Counted, ScopeKey
+from interlock.core.frozen import maker
 from interlock.core.run import RunFacts
-from interlock.store.books import RunKey
+from interlock.ports import Look, Seen
+from interlock.store.books import UNUSED, RunKey
+from interlock.store.postgres_rows import place_of
+
+make_seen = maker(Seen)
 
 GLIMPSES_MAX: Final = 8_192
-"""How many of each are remembered, before all are forgotten."""
+"""How many runs and scopes are remembered, before all are forgotten."""
+
+KEYS_MAX: Final = 65_536
+"""How many keys are: 7 MB at most."""
 
 
 @dataclass(slots=True)
 class Glimpses:
     """What was seen of rows in passing. It may have changed since: whoever builds on it guards it where it writes.
 
-    `free` are places of keys that no call had, `runs` what runs had done (None: there was no such run). No fence was
-    above `floor` of which nothing is known any more.
+    `taken` are places of keys that calls had, `runs` what runs had done (None: there was no such run), `usage` what
+    scopes had used. No fence was above `floor` of which nothing is known any more.
     """
 
-    free: set[bytes] = field(default_factory=set)
+    taken: set[bytes] = field(default_factory=set)
     runs: dict[RunKey, RunFacts | None] = field(default_factory=dict)
+    usage: dict[ScopeKey, Counted] = field(default_factory=dict)
     floor: int | None = None
+
+    def guess(self, look: Look) -> Seen | None:
+        """What a look would see, as far as is known; None where it has to read.
+
+        Whatever of it is not so is found by a claim: it guards the key, the version of the run, and each limit.
+        """
+        run: RunFacts | None = None
+        if look.key is not None and place_of(look.tenant, look.key) in self.taken:
+            return None
+        if look.run is not None:
+            if (look.tenant, look.run) not in self.runs:
+                return None
+            run = self.runs[look.tenant, look.run] or RunFacts(look.run)
+        return make_seen(None, run, tuple([self.usage.get(scope, UNUSED) for scope in look.scopes]), True)
 
     def keys(self, places: set[bytes], *, taken: Container[bytes]) -> None:
         """Somebody looked whether calls have these keys."""
-        if len(self.free) >= GLIMPSES_MAX:
-            self.free.clear()
-        self.free -= places
-        self.free.update([place for place in places if place not in taken])
+        self.taken -= places
+        self.take([place for place in places if place in taken])
+
+    def take(self, places: list[bytes]) -> None:
+        """Calls have these keys."""
+        if len(self.taken) >= KEYS_MAX:
+            self.taken.clear()
+        self.taken.update(places)
 
     def run(self, key: RunKey, facts: RunFacts | None) -> None:
         """Somebody looked what a run has done."""
         if len(self.runs) >= GLIMPSES_MAX:
             self.runs.clear()
         self.runs[key] = facts
+
+    def used(self, usage: Mapping[ScopeKey, Counted]) -> None:
+        """Somebody looked what scopes have used."""
+        if len(self.usage) >= GLIMPSES_MAX:
+            self.usage.clear()
+        self.usage.update(usage)

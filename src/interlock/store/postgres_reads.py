@@ -154,6 +154,8 @@ class Reader:
         usage = {row[0]: Usage(Amounts(*row[1:7]), Amounts(*row[7:])) for row in rows.get("select_usage", ())}
         by_run = {row[0]: row[1:] for row in rows.get("select_runs", ())}
         self._glimpses.keys(keys, taken=priors)
+        for look in looks:
+            self._glimpses.used({scope: usage.get(place_of_scope(scope), UNUSED) for scope in look.scopes})
         return [
             make_seen(
                 self._prior(look, priors),

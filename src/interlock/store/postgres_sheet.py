@@ -233,6 +233,7 @@ class Sheet:
             scope = scopes.pop(place)
             self.desk.know((place,))
             self.books.usage[scope] = self._usage[scope] = Usage(Amounts(*amounts[:6]), Amounts(*amounts[6:]))
+        self.desk.glimpses.used(self._usage)
         runs = {place_of(*run): run for run in needs.runs}
         for run in needs.runs:
             self.desk.glimpses.run(run, None)
@@ -347,7 +348,8 @@ class Sheet:
         for run in self.books.changed_runs:
             desk.glimpses.run(run, self.books.runs[run])
         for place, row in self.changed.items():
-            desk.glimpses.free.discard(row.key_place or b"")
+            if row.key_place is not None:
+                desk.glimpses.take([row.key_place])
             if row.state is CallState.CLAIMED and row.owner == self.owner:
                 row.operation_sealed, row.observation_sealed = b"", None
                 desk.claimed[place] = row

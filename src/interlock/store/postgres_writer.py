@@ -24,6 +24,7 @@ import psycopg
 from psycopg import errors
 
 from interlock.core.errors import StoreClosed, StoreError
+from interlock.ports import Look, Seen
 from interlock.store.postgres_assumed import assumed
 from interlock.store.postgres_bell import Bell
 from interlock.store.postgres_lease import PostgresLease
@@ -113,6 +114,10 @@ class Writer:
         """Raises `StoreClosed` once it was closed."""
         if self._stopped is not None:
             raise self._stopped
+
+    def guess(self, look: Look) -> Seen | None:
+        """What a look would see, as was seen in passing; None where that is not enough, or has failed of late."""
+        return None if self._doubts else self.desk.glimpses.guess(look)
 
     async def write(self, name: str, op: Op[T]) -> T:
         """Carry it out in one of the next transactions; its result once that is durable, whoever waits for it."""
