@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 import orjson
 import psycopg
 
-from interlock.core.budget import Amounts, Usage
+from interlock.core.budget import Amounts, Counted, ScopeKey, Usage
 from interlock.core.decision import Prior
 from interlock.core.effect import CallState
 from interlock.core.errors import StoreClosed, StoreError
@@ -154,16 +154,14 @@ class Reader:
         usage = {row[0]: Usage(Amounts(*row[1:7]), Amounts(*row[7:])) for row in rows.get("select_usage", ())}
         by_run = {row[0]: row[1:] for row in rows.get("select_runs", ())}
         self._glimpses.keys(keys, taken=priors)
-        for look in looks:
-            self._glimpses.used({scope: usage.get(place_of_scope(scope), UNUSED) for scope in look.scopes})
         return [
-            make_seen(
-                self._prior(look, priors),
-                self._run(look, by_run),
-                tuple([usage.get(place_of_scope(scope), UNUSED) for scope in look.scopes]),
-            )
-            for look in looks
+            make_seen(self._prior(look, priors), self._run(look, by_run), self._usage(look, usage)) for look in looks
         ]
+
+    def _usage(self, look: Look, rows: dict[bytes, Usage]) -> tuple[Counted, ...]:
+        found: dict[ScopeKey, Counted] = {scope: rows.get(place_of_scope(scope), UNUSED) for scope in look.scopes}
+        self._glimpses.used(found)
+        return tuple([found[scope] for scope in look.scopes])
 
     def _prior(self, look: Look, rows: dict[bytes, Row]) -> Prior | None:
         row = None if look.key is None else rows.get(place_of(look.tenant, look.key))
