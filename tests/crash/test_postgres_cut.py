@@ -12,9 +12,10 @@ from psycopg.conninfo import conninfo_to_dict
 
 from interlock.core.errors import StoreError
 from interlock.core.journal import AuditQuery
+from interlock.ports import Claim
 from interlock.store.postgres import PostgresStore
 from interlock.testing.store_contract_shared import verified
-from interlock.testing.store_values import TENANT, Values
+from interlock.testing.store_values import SCOPE, TENANT, Values
 
 WRITERS, WRITES = 8, 150
 
@@ -110,5 +111,41 @@ async def test_writes_over_connections_that_are_cut_at_any_byte_are_there_once(
     assert set(told.values()) == {1}
     assert len(told) <= len(records) <= len(told) + unknown
     assert [usage.used.calls for _, usage in await direct.usage(TENANT)] == [len(records)]
+    await verified(direct)
+    await direct.close()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+@pytest.mark.requirement("IDEM-4", "BUD-2", "AUD-2", "AUD-3")
+@pytest.mark.parametrize("seed", range(6))
+async def test_calls_one_after_the_other_over_such_connections_are_claimed_and_settled_once(
+    postgres_url: str, tmp_path: Path, seed: int
+) -> None:
+    values, settled, unknown = Values(), set[str](), 0
+    async with cutting(postgres_url, tmp_path, seed=seed) as (address, cutter):
+        store = await opened(address)
+
+        async def call(key: str) -> None:
+            claim = await store.claim(values.intent(key, run=None, limit=WRITES))
+            assert isinstance(claim, Claim), claim
+            if await store.settle(values.settlement(claim)) is not None:
+                settled.add(claim.operation_id)
+
+        for number in range(WRITES):
+            try:
+                await call(f"k{number}")
+            except StoreError:
+                unknown += 1
+        await store.close()
+    assert cutter.cuts > 3
+    direct = await PostgresStore.open(postgres_url, chain="main")
+    kinds = Counter(each.kind for each in await direct.records(AuditQuery(limit=100_000)))
+    opens = {each.operation.id for each in await direct.open_calls()}
+    assert not opens & settled
+    assert kinds["call.claimed"] == kinds["call.settled"] + len(opens)
+    assert len(settled) <= kinds["call.settled"] <= len(settled) + unknown
+    usage = dict(await direct.usage(TENANT))[SCOPE]
+    assert (usage.used.calls, usage.held.calls) == (kinds["call.settled"], len(opens))
     await verified(direct)
     await direct.close()
