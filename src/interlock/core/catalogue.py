@@ -63,15 +63,31 @@ class Tool:
         put(self, "evidence", self.spec.evidence.plain)
         said = self.retirement
         put(self, "notice", "" if said is None or self.state not in OPEN else notice(self.spec, said))
+        put(self, "__class__", Tool)
+
+    if not TYPE_CHECKING:
+
+        def __new__(cls, *fields: object, **named: object) -> Tool:
+            """Each begins as one that was not asked yet."""
+            return object.__new__(_Unasked)
+
+
+class _Unasked(Tool):
+    """A tool of which nothing derived was asked for before; from then on it is a plain `Tool`.
+
+    Of a class with a `__getattr__` Python looks up every attribute the slow way, and a call reads two dozen of them.
+    """
+
+    __slots__ = ()
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> object:
-            """What is derived and was not asked for before: a slot that is filled never comes here."""
+            """A slot that is filled never comes here."""
             if name not in Tool.__slots__:
                 raise AttributeError(name)
             self.work_out()
-            return object.__getattribute__(self, name)
+            return getattr(self, name)
 
 
 _DERIVED: Final = tuple(Parts.__dataclass_fields__)

@@ -1,8 +1,10 @@
 """Finding a tool by its exact name, and what may have been meant by one that is none."""
 
+from dataclasses import replace
+
 import pytest
 
-from interlock.core.catalogue import COMPARED_MAX, Catalogue, nearest
+from interlock.core.catalogue import COMPARED_MAX, Catalogue, Tool, nearest
 from interlock.core.lifecycle import CLOSED, Lifecycle
 from tests.unit.core.call_cases import catalogue, tool
 
@@ -57,3 +59,14 @@ def test_among_many_names_those_that_share_words_are_compared() -> None:
     assert nearest("save_drafts", [*names, "save_draft"])[0] == "save_draft"
     assert nearest("get_report_7", names)[0] == "get_report_7"
     assert nearest("x" * 10_000, names) == ()
+
+
+def test_what_is_derived_of_a_tool_is_there_when_it_is_asked_for_and_so_it_is_of_a_changed_copy() -> None:
+    known = tool()
+    fresh = Tool(known.spec, known.digest)
+    assert type(fresh) is not Tool
+    assert fresh.model_schema == known.model_schema
+    assert type(fresh) is Tool
+    assert replace(fresh, state=Lifecycle.FROZEN).model_schema == known.model_schema
+    with pytest.raises(AttributeError, match="nothing_of_the_kind"):
+        _ = Tool(known.spec, known.digest).nothing_of_the_kind  # type: ignore[attr-defined]
