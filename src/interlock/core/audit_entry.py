@@ -6,7 +6,7 @@ from typing import Final
 import orjson
 
 from interlock.core.canonical import fitted
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 
 NONCE_BYTES_MIN: Final = 16
 
@@ -42,9 +42,6 @@ class AuditEntry:
     nonce: str
     ids: tuple[tuple[str, str], ...] = ()
     commitments: tuple[tuple[str, str], ...] = ()
-
-
-make_audit_entry = maker(AuditEntry)
 
 
 def encode_entry(entry: AuditEntry) -> bytes:
@@ -91,7 +88,7 @@ def _entry(value: object) -> AuditEntry | None:
     ids, commitments = value["ids"], value["commitments"]
     if not _TEXT.issuperset(map(type, ids.values())) or not _TEXT.issuperset(map(type, commitments.values())):
         return None
-    return make_audit_entry(
+    return AuditEntry(
         value["chain"],
         value["sequence"],
         value["time_us"],

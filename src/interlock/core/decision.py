@@ -20,7 +20,7 @@ from interlock.core.canonical import Json
 from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.effect import CallState
 from interlock.core.freeze import freeze
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 from interlock.core.labels import Labels
 from interlock.core.lifecycle import CLOSED, Lifecycle, Use, drains
 from interlock.core.operation import Operation
@@ -32,8 +32,6 @@ from interlock.core.retirement import how_to
 from interlock.core.routing import Missing, Why, located
 from interlock.core.run import NO_RUN, RunFacts
 from interlock.core.tool import ChosenBy
-
-make_policy_request = maker(PolicyRequest)
 
 # What every call is compared with: looking a member up in its class costs as much as a call.
 _BY_USER, _DENIED, _RETIRED = ChosenBy.USER, Answer.DENY, Lifecycle.RETIRED
@@ -130,7 +128,6 @@ class Allow:
     rest: bytes | None = None
 
 
-make_allow = maker(Allow)
 _GOES_ON = frozenset({CallState.UNKNOWN, CallState.PARTIAL})
 
 Decision = Allow | Deny | Ask | Replay
@@ -292,7 +289,7 @@ def _judged(operation: Operation, facts: Facts) -> Verdict:
 def request_of(operation: Operation, facts: Facts) -> PolicyRequest:
     """What policy is asked about the operation."""
     caller = operation.caller
-    return make_policy_request(
+    return PolicyRequest(
         caller.principal,
         operation.tool.spec,
         operation.values,
@@ -334,16 +331,16 @@ def _is_used(grant: Approval | None) -> bool:
 def _approved(operation: Operation, facts: Facts, verdict: Verdict) -> Decision:
     grant = facts.grant
     if grant is None and verdict.requirement is None and operation.tool.spec.approval_floor is None:
-        return make_allow(verdict)
+        return Allow(verdict)
     need = required(operation, verdict)
     if grant is None:
-        return make_allow(verdict) if need is None else Ask(need, verdict)
+        return Allow(verdict) if need is None else Ask(need, verdict)
     refused = _grant_refused(grant, facts, binding(operation, facts, verdict))
     if refused is not None:
         return replace(refused, verdict=verdict)
     if need is not None and not grant.requirement.covers(need):
         return Ask(need, verdict)
-    return make_allow(verdict, grant=grant)
+    return Allow(verdict, grant=grant)
 
 
 def _grant_refused(grant: Approval, facts: Facts, bound: Binding) -> Deny | None:

@@ -13,11 +13,8 @@ import orjson
 
 from interlock.core.canonical import Json, fitted
 from interlock.core.chain import commitment
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 from interlock.core.journal import RECORD, Event, EventKind, Payload
-
-make_event = maker(Event)
-make_payload = maker(Payload)
 
 Kept = tuple[tuple[str, bytes], ...]
 """What is kept whole beside a record, by name."""
@@ -66,12 +63,12 @@ def event_of(kind: EventKind, record: bytes, *, about: tuple[str, str], stamp: S
     """The same with a record that is JSON already; `about` are its `call_id` and its `subject`."""
     (key, at_us, random), (call, subject) = stamp, about
     salt = random[16:32]
-    payloads: tuple[Payload, ...] = (make_payload(RECORD, salt, record),)
+    payloads: tuple[Payload, ...] = (Payload(RECORD, salt, record),)
     commitments: tuple[tuple[str, str], ...] = ((RECORD, commitment(salt, payload=record)),)
     if kept:
         payloads = (*payloads, *_beside(kept, random))
         commitments = tuple(sorted([(each.name, commitment(each.salt, payload=each.data)) for each in payloads]))
-    return make_event(
+    return Event(
         kind,
         key.tenant,
         at_us,
@@ -88,7 +85,7 @@ def event_of(kind: EventKind, record: bytes, *, about: tuple[str, str], stamp: S
 def _beside(kept: Kept, random: bytes) -> Iterator[Payload]:
     for index, (name, data) in enumerate(kept):
         start = 32 + index * SALT_BYTES
-        yield make_payload(name, random[start : start + SALT_BYTES], data)
+        yield Payload(name, random[start : start + SALT_BYTES], data)
 
 
 def fragment(redacted: bytes, whole: bytes, key: TenantKey) -> object:

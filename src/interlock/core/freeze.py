@@ -11,13 +11,11 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json, canonical, sha256_hex
 from interlock.core.catalogue import Tool
 from interlock.core.errors import SchemaInvalid
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 from interlock.core.operation import Operation, idempotency_key, operation_digest
 from interlock.core.refusals import Code
 from interlock.core.resource import Resource
 from interlock.core.tool import ResourceRule
-
-make_operation, make_resource = maker(Operation), maker(Resource)
 
 
 @frozen
@@ -65,7 +63,7 @@ def _frozen(
     if spec.resource is not None and resource is None:
         return Unfrozen(Code.TOOL_ARGUMENT_INVALID, _unnamed(spec.resource, values))
     key = idempotency_key(caller, spec, values) if spec.effect.is_effect else None
-    return make_operation(
+    return Operation(
         call,
         caller,
         tool,
@@ -90,7 +88,7 @@ def resource_of(rule: ResourceRule, values: Mapping[str, Json]) -> Resource | No
     is_whole = len(pieces) == 3 and not pieces[0] and not pieces[2]
     value = values.get(pieces[1]) if is_whole else None
     if type(value) is str and "/" not in value and ".." not in value and value != ".":
-        return make_resource(rule.type, value)  # as most are
+        return Resource(rule.type, value)  # as most are
     if not is_whole and not all(_is_part(values.get(name), before=text) for name, text in _parts(pieces)):
         return None
     name = _joined(pieces, values)

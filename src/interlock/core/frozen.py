@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field, FrozenInstanceError, dataclass, field, fields
-from typing import Never, ParamSpec, TypeVar, dataclass_transform
+from typing import Never, TypeVar, dataclass_transform
 
 import msgspec
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -32,19 +31,13 @@ def slotted(kind: type[T]) -> type[T]:
     return _struct(kind, is_frozen=False)
 
 
-def maker(kind: Callable[P, T]) -> Callable[P, T]:
-    """The constructor of such a class."""
-    return kind
+fields_of: Callable[[object], dict[str, object]] = msgspec.structs.asdict  # type: ignore[assignment]
+"""The fields of such a value by name, in their order."""
 
 
 def set_in_place(value: object, name: str, new: object) -> None:
     """Set a field of a frozen value that nobody has seen yet."""
     msgspec.structs.force_setattr(value, name, new)  # type: ignore[arg-type]
-
-
-def fields_of(kind: type[T]) -> Callable[[T], dict[str, object]]:
-    """A function that gives the fields of a frozen class by name."""
-    return msgspec.structs.asdict  # type: ignore[return-value]
 
 
 def _struct(kind: type[T], *, is_frozen: bool) -> type[T]:

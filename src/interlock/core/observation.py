@@ -117,7 +117,7 @@ def released(observation: Observation, receipt: Receipt) -> Observation:
 
 def to_bytes(observation: Observation) -> bytes:
     """What the store keeps of an observation, to be replayed; the result is kept as text, so as to stay to the byte."""
-    fields, data = _fields(observation), observation.data_json
+    fields, data = fields_of(observation), observation.data_json
     fields["data_json"] = None if data is None else data.decode()
     try:
         fields["evidence"], fields["labels"] = _kept(observation.evidence), _kept(observation.labels)
@@ -125,8 +125,6 @@ def to_bytes(observation: Observation) -> bytes:
     except TypeError:  # an integer past 64 bits
         return canonical({**_told(observation), "data_json": None if data is None else data.decode()})
 
-
-_fields = fields_of(Observation)
 
 _SHARED: dict[int, tuple[Evidence | Labels, orjson.Fragment]] = {}
 """Evidence and labels of tools as they are kept: what is held here cannot lend its identity to another."""

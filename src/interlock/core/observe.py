@@ -15,7 +15,7 @@ from interlock.core.catalogue import Tool
 from interlock.core.decision import Deny, Replay
 from interlock.core.evidence import Evidence
 from interlock.core.freeze import arguments_of
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 from interlock.core.http_answer import is_text
 from interlock.core.items import Item, Items, ItemState, failed_again, marked, open_names
 from interlock.core.labels import Labels
@@ -28,8 +28,6 @@ from interlock.core.redaction_names import mask_named
 from interlock.core.refusals import BEFORE_DISPATCH, REFUSALS, Code
 from interlock.core.text import clean, clean_json
 from interlock.core.tool import OutputCheck
-
-make_observation = maker(Observation)
 
 # What every call is compared with, or says: looking a member up in its class costs as much as a call.
 _OK, _UNCHECKED = Status.OK, OutputCheck.OFF
@@ -237,7 +235,7 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
         data = _shortened(data, spec.output_bytes_max)
     partly = isinstance(outcome, Partial)
     status = Status.PARTIAL if partly else _OK
-    return make_observation(  # by position: by name it takes three times as long
+    return Observation(  # by position: by name it takes three times as long
         operation.call.id,
         spec.name,
         spec.version,

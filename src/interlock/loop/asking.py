@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from interlock.core.budget import Amounts, Exhausted, Reservation
 from interlock.core.call import Caller, ToolCall, storable
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 from interlock.core.observation import Status
 from interlock.loop.agent import Agent
 from interlock.loop.entries import Bound, Check, Ended, Faulted, Responded, Step
@@ -37,7 +37,6 @@ ELSEWHERE_S: Final = 2.0
 ELSEWHERE_MAX_S: Final = 60.0
 """For how long this process lets others have a run that it cannot go on with for want of a version."""
 
-make_responded = maker(Responded)
 
 RequestBody = Mapping[str, object]
 _ENDS: Final = {
@@ -184,7 +183,7 @@ class Asking:
         if _is_passing(heard.reply):
             return await self._fault(heard)
         cause, why = judged(turn, last=last)
-        responded = make_responded(  # by position, as every turn comes by
+        responded = Responded(  # by position, as every turn comes by
             heard.model.name,
             str(heard.model.dialect),
             view.agent.name,

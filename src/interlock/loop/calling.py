@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from interlock.core.approval import Approval, ApprovalState
 from interlock.core.call import Caller, Principal
 from interlock.core.decision import Deny
-from interlock.core.frozen import maker
 from interlock.core.observation import Observation, Status
 from interlock.core.recovery import NO_LOOKS
 from interlock.core.refusals import Code
@@ -30,7 +29,6 @@ from interlock.runtime.batch import TurnSoFar, call_many
 if TYPE_CHECKING:
     from interlock.loop.drive import Drive
 
-make_observed = maker(Observed)
 
 Seen = tuple[int, Observation]
 """What came of a call, by its place among those that are planned."""
@@ -324,7 +322,7 @@ def _came(plan: Planned, seen: Observation) -> Came:
 def _observed(came: Came, nonce: str, *, working_ms: int) -> Observed:
     error = came.seen.error
     is_fixable = error is not None and error.code in FIXABLE
-    return make_observed(came.position, came.seen, nonce, working_ms, is_fixable, came.invented, came.edited)
+    return Observed(came.position, came.seen, nonce, working_ms, is_fixable, came.invented, came.edited)
 
 
 def _call_id(view: RunView, found: Round, call: Proposed) -> str:

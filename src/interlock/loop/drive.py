@@ -17,7 +17,6 @@ from typing import TypeVar
 from interlock.core.approval import ApprovalState
 from interlock.core.budget import Reservation
 from interlock.core.errors import StoreError
-from interlock.core.frozen import maker
 from interlock.core.journal import Event, EventKind
 from interlock.loop.asking import Asking
 from interlock.loop.calling import Calling
@@ -44,7 +43,6 @@ from interlock.ports import NotMoved, RunClaim, RunMove
 
 T = TypeVar("T")
 
-make_move, make_entry = maker(RunMove), maker(Entry)
 
 SURE_S = 1.0
 """For how long a run is surely held that was just moved, or taken: shorter than any lease."""
@@ -258,7 +256,7 @@ class Drive:
         for _ in range(tries):
             version, began_s = self.view.version, self.reach.world.clock.monotonic_s()
             state = after(self.view.state, causes_of(steps))
-            move = make_move(  # by position, as every step comes by
+            move = RunMove(  # by position, as every step comes by
                 self.claim,
                 version,
                 entries,
@@ -297,7 +295,7 @@ class Drive:
 
     def _take(self, steps: Sequence[Step], at_us: int, version: int, *, turn: Turn | None) -> None:
         for sequence, each in enumerate(steps, start=version + 1):
-            self.view.apply(make_entry(each.body, each.causes, at_us, sequence), turn=turn)
+            self.view.apply(Entry(each.body, each.causes, at_us, sequence), turn=turn)
         self.reach.moved(self.view.tenant, self.view.id)
 
     async def rest(self, *, until_us: int | None = None) -> bool:

@@ -17,7 +17,7 @@ import orjson
 from interlock.core.call import Principal
 from interlock.core.canonical import Json, decode
 from interlock.core.errors import StoreError
-from interlock.core.frozen import fields_of, frozen, maker
+from interlock.core.frozen import fields_of, frozen
 from interlock.core.observation import Observation, from_bytes, to_bytes
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
@@ -25,8 +25,6 @@ from interlock.loop.agent import Agent
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import Cause
 from interlock.ports import RunEntry, RunReads
-
-make_run_entry = maker(RunEntry)
 
 PAGE = 256
 
@@ -227,7 +225,7 @@ def written(body: Body, *causes: Cause, at_us: int) -> RunEntry:
         head = orjson.dumps({"causes": causes, "is": said}, default=_in_json)
     except TypeError:  # what the encoder knows nothing of, such as keys that are no text
         head = orjson.dumps({"causes": causes, "is": spec_to_json(body)})
-    return make_run_entry(KINDS[type(body)], at_us, b"%b\n%b" % (head, behind) if behind else head)
+    return RunEntry(KINDS[type(body)], at_us, b"%b\n%b" % (head, behind) if behind else head)
 
 
 def read(entry: RunEntry) -> Entry:
@@ -262,11 +260,11 @@ def _parts(body: Body) -> tuple[object, bytes]:
     """What is kept as JSON, and what came from outside, to the byte."""
     match body:
         case Responded():
-            said = _fields_responded(body)
+            said = fields_of(body)
             del said["raw"]
             return said, body.raw
         case Observed():
-            said = _fields_observed(body)
+            said = fields_of(body)
             del said["seen"]
             return said, to_bytes(body.seen)
         case _:
@@ -300,8 +298,6 @@ def _object(said: Json) -> Mapping[str, Json]:
         raise TypeError("not an object")
     return said
 
-
-_fields_responded, _fields_observed = fields_of(Responded), fields_of(Observed)
 
 _READ: Mapping[str, Callable[[Json, bytes], Body]] = {
     "begun": _plain(Begun),

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from interlock.core.frozen import maker
 from interlock.core.observation import Observation
 from interlock.loop.entries import Step, causes_of, written
 from interlock.loop.machine import after
@@ -17,8 +16,6 @@ from interlock.ports import NotMoved, RunMove
 
 if TYPE_CHECKING:
     from interlock.loop.drive import Drive
-
-make_move = maker(RunMove)
 
 
 class Noting:
@@ -44,7 +41,7 @@ class Noting:
         self.steps, self.at_us = self._steps_of(seen), self._now_us()
         entries = tuple([written(each.body, *each.causes, at_us=self.at_us) for each in self.steps])
         state = after(self._state, causes_of(self.steps))
-        return make_move(self.claim, self.version, entries, str(state), self.at_us)
+        return RunMove(self.claim, self.version, entries, str(state), self.at_us)
 
     def moved(self, moved: int | NotMoved | None) -> None:
         """What became of it."""

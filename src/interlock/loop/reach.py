@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from interlock.core.call import RUNS_DOOR, Caller, Origin, Principal
-from interlock.core.frozen import maker
 from interlock.core.limits import LimitTable
 from interlock.loop.holding import Holding
 from interlock.loop.model import Model, ModelUnknown
@@ -20,8 +19,6 @@ from interlock.runtime.health import Health
 from interlock.runtime.records import Records
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
-
-make_caller, make_origin = maker(Caller), maker(Origin)
 
 DOOR = RUNS_DOOR
 """What policies see as the door that a run's calls come through."""
@@ -88,10 +85,10 @@ def caller_for(view: RunView, principal: Principal, *, turn: int, model: str) ->
     """Who makes the calls of one turn."""
     begun = view.begun
     origin = _origin(view.agent.name, model, trace_id=begun.trace_id, actor=principal.actor)
-    return make_caller(principal, view.id, begun.task_id, None, turn, 0, None, origin)
+    return Caller(principal, view.id, begun.task_id, None, turn, 0, None, origin)
 
 
 @lru_cache(maxsize=1_024)
 def _origin(agent: str, model: str, *, trace_id: str, actor: str) -> Origin:
     """The same value turn after turn: what is remembered of a caller (`runtime.records`) is found by its identity."""
-    return make_origin(DOOR, agent, model, trace_id, actor)
+    return Origin(DOOR, agent, model, trace_id, actor)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 from interlock.models.joining import Joining, Joints
 
 BOM = b"\xef\xbb\xbf"
@@ -22,9 +22,6 @@ class ServerEvent:
 
     name: str
     data: str
-
-
-_event = maker(ServerEvent)
 
 
 class EventCutter:
@@ -118,7 +115,7 @@ class EventCutter:
         if line:
             self._take_field(*line.split(":", 1))
             return None
-        event = _event(self._name, "\n".join(self._data)) if self._data else None
+        event = ServerEvent(self._name, "\n".join(self._data)) if self._data else None
         self._name = ""
         self._data.clear()
         return event

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from interlock.core.errors import SpecInvalid, StoreError
 from interlock.core.faults import TIMED_OUT
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 from interlock.core.functions import Functions
 from interlock.core.operation import Operation
 from interlock.core.outcome import Failed, Outcome, Succeeded
@@ -37,8 +37,6 @@ from interlock.runners.python_stream import streamed
 from interlock.runners.spool import Spools
 from interlock.runners.threads import PoolFull, StillRunning, Threads
 from interlock.runtime.faults import report
-
-make_attempt = maker(Attempt)
 
 T = TypeVar("T")
 Read = Callable[[object], T]
@@ -111,7 +109,7 @@ class PythonRunner:
         if bound.handler.is_async:
             try:  # `_here` spelled out: every call comes by
                 work: Any = bound.handler.call(invocation)
-                return make_attempt(outcome_of(await work))
+                return Attempt(outcome_of(await work))
             except BaseException as fault:  # a tool may raise anything, SystemExit included
                 if not _is_its_own(fault):
                     raise

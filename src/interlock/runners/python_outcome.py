@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from interlock.core.budget import NOTHING
 from interlock.core.errors import ToolFault
-from interlock.core.frozen import maker
 from interlock.core.functions import Binary, Result
 from interlock.core.outcome import NOTHING_MORE, Failed, Outcome, Partial, Produced, Succeeded, Whole
 from interlock.core.refusals import Code
@@ -16,8 +15,6 @@ from interlock.core.resource import Resource
 from interlock.core.tool import ToolSpec
 from interlock.runners.encode import Unencodable, encode
 from interlock.runners.python_result import Misstated, read_result
-
-make_succeeded = maker(Succeeded)
 
 MESSAGE_CHARS_MAX = 65_536
 WAIT_MAX_S = 31_536_000.0
@@ -48,7 +45,7 @@ def outcome_of(value: object) -> Outcome:
     if isinstance(data, Unencodable):
         message = f"It was executed, but its result cannot be shown: {data.reason}."
         return Failed(Code.OUTPUT_INVALID, message, spent=produced.spent or NOTHING)
-    return Partial(data, open_items, produced) if open_items else make_succeeded(data, produced)
+    return Partial(data, open_items, produced) if open_items else Succeeded(data, produced)
 
 
 def _binary(value: Binary, produced: Produced) -> tuple[object, Produced]:

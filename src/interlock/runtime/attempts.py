@@ -10,15 +10,13 @@ from typing import TypeVar
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.effect import Effect
 from interlock.core.faults import TIMED_OUT, honest
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 from interlock.core.outcome import Failed, Outcome, Partial, Succeeded, Unknown
 from interlock.core.refusals import Code
 from interlock.core.retry import may_retry, wait_s
 from interlock.ports import Attempt, Clock, Entropy, Invocation, Runner
 from interlock.runtime.bounded import Overdue, bounded
 from interlock.runtime.health import Health
-
-make_invocation = maker(Invocation)
 
 T = TypeVar("T")
 
@@ -63,7 +61,7 @@ async def attempt_all(
     while True:
         number = before.attempts + 1
         until_s = min(invocation.deadline_s, clock.monotonic_s() + spec.timeout_ms / 1_000)
-        numbered = make_invocation(
+        numbered = Invocation(
             operation,
             invocation.operation_id,
             invocation.key,

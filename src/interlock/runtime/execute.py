@@ -11,7 +11,7 @@ from typing import Protocol
 from interlock.core.batch import lock_names
 from interlock.core.call import SHADOW_DOOR
 from interlock.core.errors import RedactionInvalid
-from interlock.core.frozen import maker, slotted
+from interlock.core.frozen import slotted
 from interlock.core.lifecycle import CLOSED
 from interlock.core.observation import from_bytes
 from interlock.core.operation import Operation
@@ -30,8 +30,6 @@ from interlock.runtime.leased import Leased, not_held, outlasts_s
 from interlock.runtime.locks import Held, Locks
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
-
-make_invocation = maker(Invocation)
 
 log = logging.getLogger("interlock.execute")
 
@@ -77,7 +75,7 @@ class Executor:
         spec = operation.tool.spec
         if spec.effect.is_effect or spec.secrets or spec.locks or spec.concurrency or flight.rest is not None:
             return self._prepared(operation, claim, flight)
-        invocation = make_invocation(
+        invocation = Invocation(
             operation, claim.operation_id, operation.key or "", claim.fence, flight.deadline_s, NO_SECRETS
         )
         return self._attempt(invocation, claim, flight, held=None)
@@ -91,7 +89,7 @@ class Executor:
             if isinstance(found, Failed):
                 return found
             secrets = found
-        invocation = make_invocation(
+        invocation = Invocation(
             operation, claim.operation_id, operation.key or "", claim.fence, flight.deadline_s, secrets
         )
         if flight.rest is not None:
@@ -113,7 +111,7 @@ class Executor:
         if isinstance(secrets, Failed):
             return None
         until_s = self._world.clock.monotonic_s() + operation.spec.timeout_ms / 1000
-        invocation = make_invocation(operation, claim.operation_id, operation.key or "", claim.fence, until_s, secrets)
+        invocation = Invocation(operation, claim.operation_id, operation.key or "", claim.fence, until_s, secrets)
         looking = self._world.runners[operation.spec.handler.kind].reconcile(invocation)
         found = await bounded(looking, until_s=until_s)
         return None if isinstance(found, Overdue) else found

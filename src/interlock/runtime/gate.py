@@ -22,7 +22,6 @@ from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
 from interlock.core.decision import KEPT_CHANGING, Allow, Ask, Deny, Facts, Replay, decide, propose, refusal_of
 from interlock.core.effect import CallState
-from interlock.core.frozen import maker
 from interlock.core.observation import Observation, to_bytes
 from interlock.core.observe import Frame, observe
 from interlock.core.operation import Operation
@@ -51,8 +50,6 @@ from interlock.settings import Settings
 
 log = logging.getLogger("interlock.gate")
 
-make_caller, make_proposal = maker(Caller), maker(Proposal)
-make_claimed, make_flight = maker(Claimed), maker(Flight)
 
 T = TypeVar("T")
 
@@ -92,7 +89,7 @@ class Gate:
         key: str | None = None,
     ) -> Observation:
         """Propose one call for `principal`; a refusal is an observation too. Raises only for faults of the store."""
-        return await self._walk(self._proposal(call, make_caller(principal, run, task, key)))
+        return await self._walk(self._proposal(call, Caller(principal, run, task, key)))
 
     async def propose(
         self, call: ToolCall, caller: Caller, *, replaces: Approval | None = None, note: Note | None = None
@@ -163,7 +160,7 @@ class Gate:
     ) -> Proposal:
         call, caller, deny = admit(call, caller)
         operation = partial(propose, call, caller) if deny is None else partial(_denied, deny)
-        return make_proposal(call, caller, operation, self._deadline_s(caller), None, None, replaces, note)
+        return Proposal(call, caller, operation, self._deadline_s(caller), None, None, replaces, note)
 
     # --- the walk -----------------------------------------------------------------------------------------------------
 
@@ -254,7 +251,7 @@ class Gate:
             return await self._ends.refuse(proposal, replace(CLOSING, operation=operation, tool=operation.tool))
         operation_id = allow.continues or proposal.stored or self._world.new_id()
         told, started_s = self._records.proposed(operation, allow.verdict), self._world.clock.monotonic_s()
-        claimed = make_claimed(operation_id, operation, allow, told, started_s, proposal.deadline_s, facts.reservations)
+        claimed = Claimed(operation_id, operation, allow, told, started_s, proposal.deadline_s, facts.reservations)
         spec = operation.tool.spec
         fused = not spec.effect.is_effect and not spec.external and allow.grant is None
         event = None if fused else self._records.claimed(told, allow, operation_id)
@@ -282,7 +279,7 @@ class Gate:
 
     async def _run(self, claimed: Claimed) -> Observation:
         """Execute and settle. A cancelled call is settled all the same, by a task that the gate owns."""
-        flight = make_flight(claimed.deadline_s, claimed.allow.rest)
+        flight = Flight(claimed.deadline_s, claimed.allow.rest)
         try:
             outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
         except asyncio.CancelledError:

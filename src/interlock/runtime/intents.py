@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from interlock.core.approval import Approval
 from interlock.core.decision import Allow, Ask, Facts, binding
-from interlock.core.frozen import maker
 from interlock.core.journal import Event
 from interlock.core.operation import Operation
 from interlock.core.redaction import Redactor
@@ -12,15 +11,12 @@ from interlock.core.stored import seal
 from interlock.core.summary import summarize
 from interlock.ports import Intent, StoredOperation
 
-make_intent = maker(Intent)
-make_stored_operation = maker(StoredOperation)
-
 
 def intent_of(operation: Operation, facts: Facts, allow: Allow, *, operation_id: str, event: Event | None) -> Intent:
     """What the claim of an allowed operation takes. Without an event it is a read that may be held in memory."""
     spec = operation.tool.spec
     stands_on_run = operation.caller.run is not None and (facts.slice.reads_run or facts.guessed)
-    return make_intent(  # by position, as every call comes by: names take half as long as what is made
+    return Intent(  # by position, as every call comes by: names take half as long as what is made
         stored_of(operation, operation_id, whole=operation.key is not None),
         event,
         facts.reservations,
@@ -39,7 +35,7 @@ def stored_of(operation: Operation, operation_id: str, *, whole: bool) -> Stored
     """The operation as it is kept. Only what changes something, or waits, needs to be kept whole."""
     caller, tool = operation.caller, operation.tool
     principal, spec = caller.principal, tool.spec
-    return make_stored_operation(
+    return StoredOperation(
         operation_id,
         principal.tenant,
         spec.name,

@@ -15,7 +15,7 @@ from interlock.core.budget import ScopeKind, Taken
 from interlock.core.cache import counted_effects, scopes_read_by
 from interlock.core.canonical import Json
 from interlock.core.decision import Facts
-from interlock.core.frozen import frozen, maker
+from interlock.core.frozen import frozen
 from interlock.core.limits import LimitTable
 from interlock.core.operation import Operation
 from interlock.core.policy import PolicySlice
@@ -28,9 +28,6 @@ from interlock.runtime.faults import report
 from interlock.runtime.proposal import Proposal
 from interlock.runtime.world import World
 from interlock.settings import Settings
-
-make_facts = maker(Facts)
-make_look = maker(Look)
 
 log = logging.getLogger("interlock.look")
 
@@ -91,7 +88,7 @@ class Looker:
             reservations = Taken.of((*reservations, *counted_effects(operation, view.cached)))
         scopes = reservations.scopes if spec.cache is None else (*reservations.scopes, *scopes_read_by(operation))
         may_guess = asked.may_guess and spec.cache is None  # what is given again claims nothing
-        seen = await self._calls.look(make_look(tenant, operation.key, caller.run, scopes, now_us, may_guess))
+        seen = await self._calls.look(Look(tenant, operation.key, caller.run, scopes, now_us, may_guess))
         policy = view.policies.slice(spec, tenant=tenant)
         if caller.run is None and policy.reads_run and policy.digest not in self._warned:
             self._warn_of(policy)
@@ -99,7 +96,7 @@ class Looker:
         run = seen.run or (NO_RUN if caller.run is None else RunFacts(caller.run))
         resource = await self._resolved(operation) if rule is not None and rule.resolved else operation.resource
         outside = await self.outside(operation, policy) if policy.facts else NOTHING_OUTSIDE
-        return make_facts(  # by position, as every call comes by: names take half as long as what is made
+        return Facts(  # by position, as every call comes by: names take half as long as what is made
             now_us,
             policy,
             self._settings.environment,
@@ -119,7 +116,7 @@ class Looker:
     async def surely(self, operation: Operation, facts: Facts) -> Facts:
         """The same with what the store knows by now, its prior call among it: nothing of that is guessed."""
         caller, taken = operation.caller, Taken.of(facts.reservations)
-        look = make_look(caller.principal.tenant, operation.key, caller.run, taken.scopes, facts.as_of_us)
+        look = Look(caller.principal.tenant, operation.key, caller.run, taken.scopes, facts.as_of_us)
         seen = await self._calls.look(look)
         return replace(facts, prior=seen.prior, run=seen.run or facts.run, usage=seen.usage, guessed=False)
 

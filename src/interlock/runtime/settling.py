@@ -6,7 +6,6 @@ import logging
 
 from interlock.core.chain import Receipt
 from interlock.core.errors import StoreError
-from interlock.core.frozen import maker
 from interlock.core.labels import NO_LABELS
 from interlock.core.observation import Observation, from_bytes, released, to_bytes
 from interlock.core.observe import Frame, observe, whole
@@ -25,8 +24,6 @@ from interlock.runtime.records import Records
 from interlock.runtime.world import World
 
 log = logging.getLogger("interlock.settling")
-
-make_frame, make_settlement = maker(Frame), maker(Settlement)
 
 
 SETTLED_WITHIN_S = 60.0
@@ -86,11 +83,11 @@ class Settler:
         spent = spent_on(operation, outcome, elapsed_ms=elapsed_ms)
         redactor = flight.redactor or self._records.redactor
         redact = claimed.allow.verdict.redact
-        frame = make_frame(claim.operation_id, now_us, redactor, redact, spent)
+        frame = Frame(claim.operation_id, now_us, redactor, redact, spent)
         seen = observe(operation, outcome, frame)
         if seen.truncated is not None and isinstance(outcome, Succeeded | Partial):
             seen = await kept_whole(self._world, operation, seen, whole=whole(outcome, frame))
-        settlement = make_settlement(
+        settlement = Settlement(
             claim,
             settled_as(outcome),
             self._records.settled(claimed.told, claimed.allow, seen, outcome=outcome, spent=spent),

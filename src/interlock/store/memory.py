@@ -16,7 +16,6 @@ from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
 from interlock.core.decision import Prior
 from interlock.core.effect import CallState
-from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.labels import NO_LABELS
 from interlock.core.policy import PolicySource
@@ -53,9 +52,6 @@ from interlock.store.rules import (
     voided,
 )
 
-make_seen = maker(Seen)
-make_claim = maker(Claim)
-make_call = maker(Call)
 _UNKNOWN = CallState.UNKNOWN  # looking it up in its class costs as much as a call
 
 
@@ -93,7 +89,7 @@ class MemoryStore(MemoryCompensations):
         run = None if look.run is None else self._books.runs[look.tenant, look.run]
         usage = self._books.usage
         prior = None if look.key is None else self._prior((look.tenant, look.key), at_us=look.at_us)
-        return make_seen(prior, run, usage.of(look.scopes))
+        return Seen(prior, run, usage.of(look.scopes))
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
         """Take everything the intent names, or nothing."""
@@ -185,11 +181,11 @@ class MemoryStore(MemoryCompensations):
     def _take(self, intent: Intent) -> Claim:
         operation = intent.operation
         place = (operation.tenant, operation.id)
-        call = make_call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
+        call = Call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
         self._calls[place] = self._open[place] = call
         if operation.key is not None:
             self._keys[operation.tenant, operation.key] = call
-        return make_claim(operation.id, operation.tenant, FIRST_FENCE)
+        return Claim(operation.id, operation.tenant, FIRST_FENCE)
 
     def _continue(self, call: Call, intent: Intent) -> Claim:
         self._books.use_up(call.holds)

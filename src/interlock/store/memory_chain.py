@@ -6,10 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from interlock.core.chain import Head, Receipt, Record, genesis, link
-from interlock.core.frozen import maker
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord, Event, Payload
-
-make_receipt = maker(Receipt)
 
 Parts = tuple[tuple[str, bytes, bytes], ...]
 """Payloads as they are kept: name, salt, data."""
@@ -41,7 +38,7 @@ class MemoryChain:
         self._links.append(
             (body, digits, event.tenant, kind, event.at_us, event.call, event.subject, first.salt, first.data, beside)
         )
-        return make_receipt(self._name, sequence, digits)
+        return Receipt(self._name, sequence, digits)
 
     def heads(self) -> tuple[Head, ...]:
         """The chain's head; none while nothing was written."""

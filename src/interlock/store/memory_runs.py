@@ -6,15 +6,12 @@ from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, replace
 
 from interlock.core.chain import Receipt
-from interlock.core.frozen import maker
 from interlock.core.journal import Event
 from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNote, RunQuery, Settlement, StoredRun
 from interlock.store.books import Books, RunKey
 from interlock.store.memory_chain import MemoryChain
 from interlock.store.rules import FIRST_FENCE
 from interlock.store.run_rules import Standing, not_moved, not_told, wake_after
-
-make_entry, make_head, make_standing = maker(RunEntry), maker(StoredRun), maker(Standing)
 
 
 @dataclass(slots=True)
@@ -33,7 +30,7 @@ class _Run:
     @property
     def stands(self) -> Standing:
         head = self.head
-        return make_standing(head.version, head.fence, head.held and self.at_work, head.over, self.woken)
+        return Standing(head.version, head.fence, head.held and self.at_work, head.over, self.woken)
 
     @property
     def seen(self) -> StoredRun:
@@ -45,7 +42,7 @@ class _Run:
         version = self.head.version
         for entry in entries:
             version += 1
-            self.entries.append(make_entry(entry.kind, entry.at_us, entry.data, version))
+            self.entries.append(RunEntry(entry.kind, entry.at_us, entry.data, version))
         return version
 
     def due_since_us(self, at_us: int) -> int | None:
@@ -74,10 +71,8 @@ class MemoryRuns:
         """Keep a new run. None: the tenant has one of that id already."""
         if (new.tenant, new.id) in self._runs:
             return None
-        entries = [
-            make_entry(each.kind, each.at_us, each.data, sequence) for sequence, each in enumerate(new.entries, 1)
-        ]
-        head = make_head(
+        entries = [RunEntry(each.kind, each.at_us, each.data, sequence) for sequence, each in enumerate(new.entries, 1)]
+        head = StoredRun(
             new.tenant,
             new.id,
             new.state,
@@ -112,7 +107,7 @@ class MemoryRuns:
         if refused is not None or found is None:
             return refused or NotMoved.MISSING
         head = found.head
-        found.head = make_head(
+        found.head = StoredRun(
             head.tenant,
             head.id,
             move.state,

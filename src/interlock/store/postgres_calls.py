@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from interlock.core.chain import Receipt
 from interlock.core.effect import CallState
-from interlock.core.frozen import maker
 from interlock.core.journal import Event
 from interlock.core.labels import NO_LABELS
 from interlock.core.recovery import NO_LOOKS, Looks
@@ -29,8 +28,6 @@ from interlock.store.rules import (
     settled_state,
 )
 from interlock.store.seal import of_call
-
-make_claim = maker(Claim)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +76,7 @@ class Claiming:
         use_approvals(sheet, operation.tenant, key=operation.key, approval=intent.approval)
         if operation.run is not None:
             sheet.books.join((operation.tenant, operation.run), labels=intent.ceiling, tool=operation.tool)
-        return make_claim(taken.id, taken.tenant, taken.fence)
+        return Claim(taken.id, taken.tenant, taken.fence)
 
 
 def _is_free(sheet: Sheet, intent: Intent) -> bool:
@@ -280,7 +277,7 @@ class TakingOver:
             return None
         sheet.append(self.event)
         taken = _taken_again(sheet, row)
-        return make_claim(taken.id, taken.tenant, taken.fence)
+        return Claim(taken.id, taken.tenant, taken.fence)
 
 
 @dataclass(frozen=True, slots=True)

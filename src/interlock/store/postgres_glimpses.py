@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from interlock.core.budget import Counted, ScopeKey
-from interlock.core.frozen import maker
 from interlock.core.run import RunFacts
 from interlock.ports import Look, Seen
 from interlock.store.books import UNUSED, RunKey
 from interlock.store.postgres_rows import place_of
-
-make_seen = maker(Seen)
 
 GLIMPSES_MAX: Final = 8_192
 """How many runs and scopes are remembered, before all are forgotten."""
@@ -47,7 +44,7 @@ class Glimpses:
             if (look.tenant, look.run) not in self.runs:
                 return None
             run = self.runs[look.tenant, look.run] or RunFacts(look.run)
-        return make_seen(None, run, tuple([self.usage.get(scope, UNUSED) for scope in look.scopes]), True)
+        return Seen(None, run, tuple([self.usage.get(scope, UNUSED) for scope in look.scopes]), True)
 
     def keys(self, places: set[bytes], *, taken: Container[bytes]) -> None:
         """Somebody looked whether calls have these keys."""

@@ -18,7 +18,6 @@ from interlock.core.budget import Amounts, Counted, ScopeKey, Usage
 from interlock.core.decision import Prior
 from interlock.core.effect import CallState
 from interlock.core.errors import StoreClosed, StoreError
-from interlock.core.frozen import maker
 from interlock.core.run import RunFacts
 from interlock.ports import Look, Seen
 from interlock.store.books import UNUSED
@@ -32,7 +31,6 @@ from interlock.store.seal import Seal
 
 T = TypeVar("T")
 
-make_seen = maker(Seen)
 
 LINES_MAX: Final = 4
 FREE_WITHIN_S: Final = 5.0
@@ -154,9 +152,7 @@ class Reader:
         usage = {row[0]: Usage(Amounts(*row[1:7]), Amounts(*row[7:])) for row in rows.get("select_usage", ())}
         by_run = {row[0]: row[1:] for row in rows.get("select_runs", ())}
         self._glimpses.keys(keys, taken=priors)
-        return [
-            make_seen(self._prior(look, priors), self._run(look, by_run), self._usage(look, usage)) for look in looks
-        ]
+        return [Seen(self._prior(look, priors), self._run(look, by_run), self._usage(look, usage)) for look in looks]
 
     def _usage(self, look: Look, rows: dict[bytes, Usage]) -> tuple[Counted, ...]:
         found: dict[ScopeKey, Counted] = {scope: rows.get(place_of_scope(scope), UNUSED) for scope in look.scopes}

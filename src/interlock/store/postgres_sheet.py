@@ -13,7 +13,6 @@ from typing import Final
 from interlock.core.budget import Amounts, Counted, Packed, Reservation, ScopeKey, Usage, unpacked
 from interlock.core.chain import Receipt, link
 from interlock.core.effect import CallState
-from interlock.core.frozen import maker
 from interlock.core.journal import RECORD, Event
 from interlock.store.books import UNUSED, Books, RunBook, RunKey, UsageBook
 from interlock.store.postgres_arrays import bigints, blobs, texts
@@ -33,8 +32,6 @@ from interlock.store.postgres_run_sheet import RunSheet
 from interlock.store.postgres_single import Recorded
 from interlock.store.rows import frame, read_run
 from interlock.store.seal import Seal, of_record
-
-make_receipt = maker(Receipt)
 
 KNOWN_MAX: Final = 65_536
 """How many usage rows are remembered to be there, before all are forgotten."""
@@ -186,7 +183,7 @@ class Sheet:
         sealed = None if kept is None else self.seal.seal(kept, context=of_record(place))
         self._records.append((place, digest, body, event, first, sealed))
         self.sequence, self.digest = sequence, digest
-        return make_receipt(self.desk.name, sequence, digest.hex())
+        return Receipt(self.desk.name, sequence, digest.hex())
 
     # --- what is read -------------------------------------------------------------------------------------------------
 

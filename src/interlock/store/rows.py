@@ -13,7 +13,6 @@ from interlock.core.approval import Approval, ApprovalState, Binding, Requiremen
 from interlock.core.budget import Amounts, Reservation, ScopeKey, ScopeKind, Taken
 from interlock.core.chain import Head
 from interlock.core.checkpoint import Checkpoint
-from interlock.core.frozen import maker
 from interlock.core.journal import Payload
 from interlock.core.labels import NO_LABELS, Confidentiality, Labels, Trust
 from interlock.core.run import RunFacts
@@ -22,7 +21,6 @@ from interlock.ports import StoredOperation
 Cell: TypeAlias = int | float | bytes | str | None
 """What SQLite gives and takes."""
 
-make_payload = maker(Payload)
 
 _PART: Final = struct.Struct(">HHI")
 _PART_BYTES = _PART.size
@@ -54,7 +52,7 @@ def unframe(blob: bytes | None) -> tuple[Payload, ...]:
         salt_end = name_end + salt_bytes
         name = blob[start + _PART_BYTES : name_end].decode()
         start = salt_end + data_bytes
-        found.append(make_payload(name, blob[name_end:salt_end], blob[salt_end:start]))
+        found.append(Payload(name, blob[name_end:salt_end], blob[salt_end:start]))
     return tuple(found)
 
 

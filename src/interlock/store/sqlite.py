@@ -17,7 +17,6 @@ from interlock.core.budget import ScopeKey, Usage
 from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import Checkpoint, Mark
 from interlock.core.compensation_plan import CompensationPlan
-from interlock.core.frozen import maker
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.key_mark import KeyMark
 from interlock.core.policy import PolicySource
@@ -61,8 +60,6 @@ from interlock.store.sqlite_documents import SqliteDocuments
 from interlock.store.sqlite_open import Opened, opened
 from interlock.store.sqlite_runs import REPEATABLE, SqliteRuns
 from interlock.store.writer import CommitObserver, Writer
-
-make_seen = maker(Seen)
 
 
 class SqliteStore:
@@ -129,8 +126,8 @@ class SqliteStore:
         run = None if look.run is None else books.runs[look.tenant, look.run]
         usage = books.usage.of(look.scopes)
         if look.may_guess and look.key is not None and look.key not in self._desk.keys:
-            return make_seen(None, run, usage, True)
-        return make_seen(sqlite_calls.prior(self._reader, look=look, presence=self._desk.presence), run, usage)
+            return Seen(None, run, usage, True)
+        return Seen(sqlite_calls.prior(self._reader, look=look, presence=self._desk.presence), run, usage)
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
         """Take everything the intent names, durably, or nothing; a read may be held in memory while alone."""

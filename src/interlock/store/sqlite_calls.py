@@ -12,7 +12,6 @@ from interlock.core.approval import Approval
 from interlock.core.chain import Receipt
 from interlock.core.decision import Prior
 from interlock.core.effect import CallState
-from interlock.core.frozen import maker
 from interlock.core.labels import NO_LABELS, Labels
 from interlock.ports import Claim, Entry, Intent, Look, NotClaimed, Seen, Settlement
 from interlock.store.books import kept_while_unknown
@@ -24,8 +23,6 @@ from interlock.store.sqlite_approvals import stored_approval, use_approvals
 from interlock.store.sqlite_books import stored_run, stored_usage
 from interlock.store.sqlite_db import Db
 from interlock.store.sqlite_desk import Desk, Place, Standing
-
-make_claim, make_standing = maker(Claim), maker(Standing)
 
 # What every call is compared with: looking a member up in its class costs as much as a call.
 _CLAIMED, _UNKNOWN, _RELEASED = CallState.CLAIMED, CallState.UNKNOWN, CallState.RELEASED
@@ -57,10 +54,10 @@ def claim(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
     _finish_claim(desk, intent=intent, approval=approval)
     desk.books.enter(usage)
     join_ceiling(desk, intent=intent)
-    desk.claimed[operation.tenant, operation.id] = make_standing(
+    desk.claimed[operation.tenant, operation.id] = Standing(
         rowid, _CLAIMED, FIRST_FENCE, operation.run, intent.reservations
     )
-    return make_claim(operation.id, operation.tenant, FIRST_FENCE)
+    return Claim(operation.id, operation.tenant, FIRST_FENCE)
 
 
 def epoch_or_run(desk: Desk, *, intent: Intent) -> NotClaimed | None:
@@ -86,7 +83,7 @@ def claim_fused(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
     join_ceiling(desk, intent=intent)
     operation = intent.operation
     desk.fused[operation.tenant, operation.id] = intent
-    return make_claim(operation.id, operation.tenant, FIRST_FENCE)
+    return Claim(operation.id, operation.tenant, FIRST_FENCE)
 
 
 def make_fused_durable(desk: Desk) -> None:

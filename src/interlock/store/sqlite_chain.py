@@ -7,18 +7,13 @@ from typing import Final
 
 from interlock.core.chain import Head, Receipt, Record, genesis, link
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
-from interlock.core.frozen import maker
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord, Event, Payload
 from interlock.store.rows import frame, framed, read_checkpoint, unframe, write_checkpoint
 from interlock.store.seal import of_record
 from interlock.store.sqlite_db import Db, Row
 
-make_receipt = maker(Receipt)
-
 _PLACE_BITS: Final = 40
 _LAST: Final = (1 << _PLACE_BITS) - 1
-
-make_record, make_audit_record = maker(Record), maker(AuditRecord)
 
 
 class SqliteChain:
@@ -62,7 +57,7 @@ class SqliteChain:
         )
         # Only now: an event that could not be written leaves the chain where it was.
         self._sequence, self._digest = sequence, digest
-        return make_receipt(self._name, sequence, digest.hex())
+        return Receipt(self._name, sequence, digest.hex())
 
     @property
     def stand(self) -> tuple[int, bytes]:
@@ -137,11 +132,11 @@ def _split(payloads: tuple[Payload, ...]) -> tuple[bytes | None, bytes | None]:
 
 def _record(db: Db, *, name: str, row: Row) -> AuditRecord:
     place, digest, body, tenant, kind, at_us, call, subject, first, sealed = row
-    record = make_record(name, place & _LAST, digest.hex(), body)
+    record = Record(name, place & _LAST, digest.hex(), body)
     payloads = unframe(first)
     if sealed is not None:
         payloads += unframe(db.seal.open(sealed, context=of_record(place)))
-    return make_audit_record(record, tenant, kind, at_us, call, subject, payloads)
+    return AuditRecord(record, tenant, kind, at_us, call, subject, payloads)
 
 
 def _select(query: AuditQuery) -> str:
