@@ -34,12 +34,16 @@ class Alarm:
 
 
 class Alarms:
-    """The alarms of one event loop. It is not held on to here: a loop that is gone takes its alarms with it."""
+    """The alarms of one event loop. It is not held on to here: a loop that is gone takes its alarms with it.
+
+    `_timers` says when timers of the loop are due, the earliest last: one is made only for what is earlier than all.
+    """
 
     def __init__(self) -> None:
         self._due: list[tuple[float, int, Alarm]] = []
         self._numbers = count()
         self._dead = 0
+        self._timers: list[float] = []
         self._armed_s = math.inf
 
     def __len__(self) -> int:
@@ -63,11 +67,13 @@ class Alarms:
             self._dead = 0
 
     def _arm(self, at_s: float, loop: asyncio.AbstractEventLoop) -> None:
+        self._timers.append(at_s)
         self._armed_s = at_s
         loop.call_at(at_s, self._ring, loop)
 
     def _ring(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._armed_s, now_s = math.inf, loop.time()
+        self._timers.pop()
+        self._armed_s, now_s = self._timers[-1] if self._timers else math.inf, loop.time()
         while self._due and (self._due[0][0] <= now_s or self._due[0][2].ring is None):
             alarm = heappop(self._due)[2]
             ring, alarm.ring = alarm.ring, None

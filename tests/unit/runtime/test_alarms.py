@@ -3,6 +3,9 @@
 import asyncio
 import gc
 import weakref
+from asyncio import TimerHandle
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -12,9 +15,19 @@ from tests.execution import VirtualLoop, passing
 pytestmark = pytest.mark.anyio
 
 
+class CountingLoop(VirtualLoop):
+    """Counts the timers that alarms have it make."""
+
+    timers = 0
+
+    def call_at(self, when: float, callback: Callable[..., object], *args: object, **context: Any) -> TimerHandle:
+        self.timers += isinstance(getattr(callback, "__self__", None), Alarms)
+        return super().call_at(when, callback, *args, **context)
+
+
 @pytest.fixture
 def anyio_backend() -> tuple[str, dict[str, object]]:
-    return "asyncio", {"loop_factory": VirtualLoop}
+    return "asyncio", {"loop_factory": CountingLoop}
 
 
 def now_s() -> float:
@@ -62,6 +75,18 @@ async def test_those_that_were_taken_back_are_swept_out() -> None:
     alarms.set(now_s() + 5, lambda: rung.append("kept"), loop)
     await passing(2_000)
     assert (rung, len(alarms)) == (["kept"], 0)
+
+
+async def test_short_ones_beside_a_long_one_leave_no_timers_of_the_loop_behind() -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, CountingLoop)
+    set_alarm(now_s() + 1_000, lambda: None)
+    for _ in range(20):
+        set_alarm(now_s() + 1, lambda: None)
+        await passing(2)
+    assert loop.timers == 21
+    await passing(2_000)
+    assert loop.timers == 21
 
 
 def test_a_loop_that_is_gone_takes_its_alarms_with_it() -> None:
