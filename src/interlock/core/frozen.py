@@ -86,7 +86,11 @@ def _show(made: type, names: Iterable[str]) -> None:
     def shown(self: object) -> str:
         return f"{made.__qualname__}({', '.join([f'{name}={getattr(self, name)!r}' for name in names])})"
 
+    def told(self: object) -> list[tuple[str, object]]:
+        return [(name, getattr(self, name)) for name in names]
+
     made.__repr__ = shown  # type: ignore[method-assign, assignment]
+    made.__rich_repr__ = told  # type: ignore[attr-defined]  # what `rich` shows of local variables in a stack trace
 
 
 def _refuse_to_set(self: object, name: str, value: object) -> Never:

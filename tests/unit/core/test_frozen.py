@@ -5,6 +5,7 @@ import pickle
 from dataclasses import FrozenInstanceError, field, fields, replace
 
 import pytest
+from rich.pretty import pretty_repr
 
 from interlock.core.frozen import fields_of, frozen
 
@@ -83,6 +84,12 @@ def test_a_field_that_is_not_compared_or_shown_is_neither() -> None:
     assert Hidden(1, "a") == Hidden(1, "b")
     assert hash(Hidden(1, "a")) == hash(Hidden(1, "b"))
     assert "a" not in repr(Hidden(1, "a")).removeprefix("Hidden")
+
+
+@pytest.mark.requirement("OBS-5")
+def test_a_field_that_is_not_shown_is_not_shown_in_a_printed_stack_trace_either() -> None:
+    assert pretty_repr(Hidden(1, "hunter2")) == "Hidden(number=1)"
+    assert pretty_repr(Point(1, 2)) == "Point(x=1, y=2, name='origin', notes={})"
 
 
 def test_a_class_that_wants_to_run_code_of_its_own_when_made_is_refused() -> None:
