@@ -283,7 +283,7 @@ class Gate:
         try:
             outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
         except asyncio.CancelledError:
-            cut = cut_off(claimed.operation, dispatched=flight.dispatched)
+            cut, claimed.note = cut_off(claimed.operation, dispatched=flight.dispatched), None  # its run asks again
             self._own(self._settler.settle(claimed, cut, flight))
             raise
         except Exception as fault:  # noqa: BLE001 - a runner is total; if one is not, its call must not stay claimed

@@ -1,16 +1,17 @@
 """What comes of a call is in the run's journal as soon as the call is settled, unless the run is another's by then."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
-from interlock import Gate, Host, Settings
+from interlock import Gate, Host, Settings, tool
 from interlock.assemble import wired
 from interlock.loop.machine import State
 from interlock.store.memory import MemoryStore
 from interlock.store.sqlite import SqliteStore
 from interlock.testing.models import ScriptedModel
-from tests.gates import ALICE, ALL, Shelf
+from tests.gates import ALICE, ALL, Shelf, settled
 from tests.gates import opened as gate_opened
 from tests.runs import KEYS, events, on_store, opened, rested, start
 
@@ -64,6 +65,34 @@ async def test_a_call_that_ends_when_its_run_is_anothers_is_settled_and_written_
             assert (await run.result()).answer == "done"
             (seen,) = await events(run, "observed")
     assert (seen.data["replayed"], seen.data["status"], shelf.saved) == (True, "ok", [("n", "t")])
+
+
+@pytest.mark.requirement("IDEM-3")
+async def test_a_call_that_is_cut_off_from_outside_is_left_to_whoever_goes_on_with_its_run() -> None:
+    store, started, may_end, put = MemoryStore(), asyncio.Event(), asyncio.Event(), list[str]()
+
+    @tool(effect="idempotent_write", owner="eng", name="put", key=["note"])
+    async def put_note(note: str) -> str:
+        """Put a note."""
+        put.append(note)
+        started.set()
+        await may_end.wait()
+        return note
+
+    async with on_store(store, ScriptedModel([("put", {"note": "n"}), "late"]), [put_note]) as gate:
+        await start(gate, run_id="r")
+        await started.wait()
+        gate.runs._engine._tasks["acme", "r"].cancel()  # as an event loop does that is stopped
+        await rested(gate, "r")
+        await settled(gate)
+        assert len(await gate.recovery.unknown(by=ALICE)) == 1
+        store.runs.abandon()
+        may_end.set()
+        async with on_store(store, ScriptedModel(["done"]), [put_note], None) as other:
+            run = await other.runs.get("r", by=ALICE)
+            assert (await run.result()).answer == "done"
+            (seen,) = await events(run, "observed")
+    assert (seen.data["status"], put) == ("ok", ["n", "n"])
 
 
 @pytest.mark.requirement("LOOP-8")
