@@ -86,13 +86,15 @@ class ProbeDesk:
 
         `Settings.probe_every_s` has the gate do it by itself.
         """
-        made: list[ProbeResult] = []
+        found: list[ProbeResult] = []
+        made = 0
         for example in await self._published(()):
-            if len(made) == PROBES_MAX:
+            if made == PROBES_MAX:
                 break
             if await self._take_on(example):
-                made.append(await self._made(example))
-        return tuple(made)
+                found.append(await self._made(example))
+                made += bool(found[-1].record.digest)  # of one whose tool is not here nothing was made
+        return tuple(found)
 
     async def run(self, tools: Collection[str] = (), *, by: Principal) -> tuple[ProbeResult, ...]:
         """Make the probes of these tools, or all, at once. Raises `ActRefused` unless `by` is an operator."""

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from interlock.core.probe import TAKEN_S, ProbeRule
 from interlock.core.readiness import Tally
 from interlock.core.tool import Document
 from interlock.runtime.health import HealthState
+from interlock.runtime.probes import PROBES_MAX
 from interlock.settings import ProbeActs
 from interlock.testing.fakes import FakeClock
 from tests.gates import ALICE, ALL, OPERATOR, opened, records, used
@@ -146,6 +147,17 @@ async def test_one_whose_tool_is_not_here_is_told_and_left_to_a_process_that_has
         [lost] = await two.probes.run_due()
         assert [each.rule for each in lost.record.findings] == [ProbeRule.REFUSED]
         assert [each.record.passed for each in await one.probes.run_due()] == [True]
+
+
+@pytest.mark.requirement("REG-14")
+async def test_those_whose_tools_are_not_here_keep_no_place_of_those_whose_are(tmp_path: Path) -> None:
+    counter, path, host = Counter(), str(tmp_path / "gate.db"), Host(key_folder=tmp_path)
+    peek = next(each for each in counter.tools if each.spec().name == "peek")
+    async with opened(path, counter.tools, PROBED, host=host) as one, opened(path, [peek], None, host=host) as two:
+        elsewhere = probe(tool="list_notes", expected=Expected(status=Status.OK), arguments=Document.of({}))
+        lost = [replace(elsewhere, name=f"lost {number}") for number in range(PROBES_MAX)]
+        await one.examples.publish([*lost, probe()], by=OPERATOR)
+        assert "peek" in [each.example.tool for each in await two.probes.run_due() if each.record.passed]
 
 
 @pytest.mark.requirement("REG-14")
