@@ -57,7 +57,7 @@ class SqliteRuns:
     ) -> tuple[Receipt | None, int | NotMoved | None]:
         """Settle a call of a run, and write the step made of its receipt: two ops, each of which may fail alone."""
         both = _SettledInRun(self._desk, settlement, note=note)
-        settling = self._writer.write("settle", run=both.settle)
+        settling = both.settling = self._writer.write("settle", run=both.settle)
         return await _answered(settling, self._writer.write("move_run", run=both.move))
 
     async def tell_run(
@@ -194,15 +194,24 @@ class _SettledInRun:
         self._settlement = settlement
         self._note = note
         self._receipt: Receipt | None = None
+        self.settling: asyncio.Future[Receipt | None] | None = None
 
     def settle(self) -> Receipt | None:
         """The first: write the outcome and release the hold."""
+        self._receipt = None  # what was carried out before was rolled back
         self._receipt = settle(self._desk, settlement=self._settlement)
         return self._receipt
 
     def move(self) -> int | NotMoved | None:
         """The second, in the same transaction or the next. None: nothing was settled."""
-        return None if self._receipt is None else move_on(self._desk, move=self._note.move(self._receipt))
+        if self._receipt is None or _has_failed(self.settling):
+            return None
+        return move_on(self._desk, move=self._note.move(self._receipt))
+
+
+def _has_failed(settling: asyncio.Future[Receipt | None] | None) -> bool:
+    """Whether a settlement was carried out, and then its whole transaction was not written."""
+    return settling is not None and settling.done() and not settling.cancelled() and settling.exception() is not None
 
 
 async def _answered(

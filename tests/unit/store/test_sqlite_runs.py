@@ -17,6 +17,7 @@ from interlock.store import sqlite_retention, sqlite_runs
 from interlock.store.seal_aes import AesSeal
 from interlock.store.sqlite import SqliteStore
 from interlock.store.sqlite_desk import Desk
+from interlock.store.sqlite_runs import _SettledInRun
 from interlock.testing.store_contract_noted_runs import note, state_of
 from interlock.testing.store_contract_runs import LATER_US, begun, due, found, let_go, new_run, sequences, step
 from interlock.testing.store_contract_shared import claimed, verified
@@ -97,6 +98,23 @@ async def test_a_step_that_cannot_be_written_leaves_its_call_settled(tmp_path: P
     assert await sequences(store) == [1]
     assert [head.sequence for head in await verified(store)] == [2]
     assert await store.runs.move_run(step(run)) == 2
+    await store.close()
+
+
+async def test_of_a_settlement_that_was_carried_out_and_never_written_nothing_is_written_down(tmp_path: Path) -> None:
+    store = await SqliteStore.open(tmp_path / "store.db", chain="main")
+    run, call = await begun(store), await claimed(store, intent=values.intent("k"))
+    both = _SettledInRun(store._desk, values.settlement(call), note=note(run))
+
+    def lost() -> None:
+        assert both.settle() is not None
+        raise StoreError("another program has held the database")
+
+    both.settling = store._writer.write("settle", run=lost)
+    with pytest.raises(StoreError):
+        await both.settling
+    assert await store._writer.write("move_run", run=both.move) is None
+    assert await sequences(store) == [1]
     await store.close()
 
 
