@@ -140,7 +140,9 @@ class Known:
     def _late(self, row: Registered) -> Tool | None:
         """The tool that a retired version was, for those who call it late."""
         try:
-            return self._tool(self._specs.get(row.digest) or spec_of(row), row)
+            tool = self._tool(self._specs.get(row.digest) or spec_of(row), row)
+            tool.work_out()
+            return tool
         except SpecInvalid as fault:
             log.error("late calls of %s are told nothing: %s", row.name, fault)  # noqa: TRY400
             return None

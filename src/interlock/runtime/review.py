@@ -11,12 +11,11 @@ from itertools import pairwise
 from typing import Final
 
 from interlock.core.call import Principal
-from interlock.core.canonical import decode
 from interlock.core.compatibility import compare
 from interlock.core.decision import Deny
 from interlock.core.documents import DocumentKind
 from interlock.core.effect import CallState
-from interlock.core.errors import SchemaInvalid
+from interlock.core.errors import SpecInvalid
 from interlock.core.evidence_pack import review_day
 from interlock.core.example import ToolExample
 from interlock.core.example_stale import stale
@@ -28,13 +27,13 @@ from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.core.review_tally import Tally
 from interlock.core.review_tool import Published, Version
 from interlock.core.tool import SHARED, ToolSpec
-from interlock.core.typed import from_json
 from interlock.ports import Registered
 from interlock.runtime.acts import signed_by
 from interlock.runtime.audit import may_not_read
 from interlock.runtime.library import examples_in
 from interlock.runtime.packs import name_of, packs_in
 from interlock.runtime.records import Records
+from interlock.runtime.versions import spec_of
 from interlock.runtime.world import World
 
 PAGE: Final = 500
@@ -121,7 +120,9 @@ class ReviewDesk:
             verdicts, used = self._compared(known, most=left)
             left -= used
             shown = (Version(each.version, each.state, each.digest, verdicts[each.digest]) for each in known)
-            spec = _spec(known[-1])
+            spec = next(filter(None, map(_spec, reversed(known))), None)
+            if spec is None:
+                continue  # the log says so where it is opened
             found[name] = Published(
                 spec,
                 tuple(shown),
@@ -177,10 +178,14 @@ class ReviewDesk:
 
 def _verdict(old: Registered, new: Registered) -> str:
     try:
-        return compare(_spec(old), _spec(new)).verdict.value
-    except SchemaInvalid:
+        return compare(spec_of(old), spec_of(new)).verdict.value
+    except SpecInvalid:
         return UNCOMPARED
 
 
-def _spec(found: Registered) -> ToolSpec:
-    return from_json(ToolSpec, decode(found.spec))
+def _spec(found: Registered) -> ToolSpec | None:
+    """What a version says of itself; None: it cannot be read."""
+    try:
+        return spec_of(found)
+    except SpecInvalid:
+        return None

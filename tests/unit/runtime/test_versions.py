@@ -9,13 +9,15 @@ import pytest
 
 from interlock import Caller, PolicySource, ToolCall
 from interlock.core.errors import PolicyInvalid, SpecInvalid
+from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.retirement import Replacement, Retirement, written
-from interlock.core.tool import CacheRule, ToolSpec
+from interlock.core.review import Review
+from interlock.core.tool import CacheRule, Document, ToolSpec, spec_to_bytes
 from interlock.ports import Registered
 from interlock.runtime import versions
 from interlock.runtime.versions import Versions, going_of
-from tests.gates import ALICE, ALL, OPERATOR, READS, Shelf, code, opened, save, search
+from tests.gates import ALICE, ALL, AUDITOR, OPERATOR, READS, Shelf, code, opened, records, save, search
 from tests.steps import steps
 from tests.unit.runtime.test_views import stored
 
@@ -126,7 +128,29 @@ async def test_a_stored_spec_that_cannot_be_read_closes_that_tool_alone(
             with pytest.raises(SpecInvalid, match="stored spec of save 1 cannot be read"):
                 await asked
         await gate.catalogue.register([replace(shelf.search.spec(), name="more")], by=OPERATOR)
+        review = await gate.catalogue.review(by=AUDITOR)
+        assert isinstance(review, Review)
+        assert {each.name for each in review.tools} >= {"search", "more"}
         await gate.catalogue.freeze("search", by=OPERATOR, reason="others are not held up by it")
+
+
+@pytest.mark.requirement("EXEC-5", "CALL-8")
+@pytest.mark.parametrize(
+    "schema", [b'{"type":"array"}', b'{"type":"object","properties":{"query":{"type":"no such"}}}']
+)
+async def test_a_late_call_of_a_version_whose_stored_spec_describes_no_tool_is_refused_on_record(
+    tmp_path: Path, schema: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    shelf, path = Shelf(), str(tmp_path / "gate.db")
+    async with opened(path, shelf.tools, ALL) as gate:
+        await gate.catalogue.retire("search", by=OPERATOR, reason="nobody needs it")
+    spoilt = spec_to_bytes(replace(shelf.search.spec(), input_schema=Document(schema)))
+    with closing(apsw.Connection(path)) as file:
+        file.execute("UPDATE versions SET spec = ? WHERE name = 'search'", (spoilt,))
+    async with opened(path, [shelf.save], ALL) as gate:
+        assert code(await gate.call(search(), principal=ALICE)) == "TOOL_NOT_FOUND"
+        assert [each["code"] for each in await records(gate, EventKind.REFUSED)] == ["TOOL_UNAVAILABLE"]
+    assert "late calls of search are told nothing" in caplog.text
 
 
 async def test_a_process_with_its_code_calls_it_by_that_and_policies_hold(spoilt: str) -> None:
