@@ -17,7 +17,7 @@ from interlock.core.evidence import Evidence
 from interlock.core.freeze import arguments_of
 from interlock.core.frozen import frozen
 from interlock.core.http_answer import is_text
-from interlock.core.items import Item, Items, ItemState, failed_again, marked, open_names
+from interlock.core.items import Item, Items
 from interlock.core.labels import Labels
 from interlock.core.observation import Observation, Problem, Status, from_bytes
 from interlock.core.operation import Operation
@@ -40,7 +40,6 @@ PARTLY = "This is done in part; some items are still open."
 WITHHELD = "This was done; the result may not be shown to you."
 ABOVE_CEILING = "It was executed; the result is labelled above what the tool may return, and is withheld."
 UNFIT = "It was executed; the result does not have the promised form, and is withheld."
-DIED = "Its worker died while it ran; whether it happened is not known."
 LONG = (
     "This is only the beginning of the result; read what you need of the rest by its handle, and do not write it back."
 )
@@ -339,58 +338,4 @@ def _evidence(operation: Operation, produced: Produced, frame: Frame) -> Evidenc
         sources,
         produced.data_time_us,
         produced.data_version and frame.words(produced.data_version),
-    )
-
-
-def in_part_before(seen: Observation, earlier: bytes) -> Observation:
-    """The observation of a call that was lost, of which part was done before: `earlier` is what was stored of that."""
-    before = from_bytes(earlier)
-    items = before.items or marked(before.open_items)
-    return seen.changed({"items": failed_again(items, says=DIED, state=ItemState.UNKNOWN)})
-
-
-def lost(*, call_id: str, tool: str, version: str, operation_id: str, at_us: int) -> Observation:
-    """The observation of a call whose worker died after its claim: whether it happened is not known."""
-    row = REFUSALS[Code.OUTCOME_UNKNOWN]
-    return Observation(
-        call_id=call_id,
-        tool=tool,
-        version=version,
-        status=Status.UNKNOWN,
-        error=Problem(Code.OUTCOME_UNKNOWN, DIED),
-        operation_id=operation_id,
-        executed_at_us=at_us,
-        hint=row.next_step,
-        user_text=row.user,
-    )
-
-
-_NOT_DONE = {ItemState.UNKNOWN: ItemState.OPEN}
-
-
-def closed_by(person: str, earlier: Observation, *, happened: bool) -> Observation:
-    """The observation of an unknown call that a person closed with evidence."""
-    if happened:
-        return earlier.changed(
-            {
-                "status": Status.OK,
-                "error": None,
-                "hint": "",
-                "user_text": f"This is done, as {person} has established.",
-            }
-        )
-    if earlier.items:  # what was tried last did not happen; what was done before it stays done
-        items = tuple(replace(each, state=_NOT_DONE.get(each.state, each.state)) for each in earlier.items)
-        says = f"What was open of this was not done, as {person} has established."
-        stands = {"status": Status.PARTIAL, "error": None, "items": items, "open_items": open_names(items)}
-        return earlier.changed({**stands, "hint": "", "user_text": says})
-    problem = Problem(Code.CANCELLED, f"It did not happen, as {person} has established.")
-    return earlier.changed(
-        {
-            "status": Status.FAILED,
-            "error": problem,
-            "executed_at_us": None,
-            "hint": "Propose it again if it is still wanted.",
-            "user_text": "This was not done.",
-        }
     )

@@ -25,7 +25,7 @@ from interlock.core.errors import StoreError
 from interlock.core.journal import Event, EventKind
 from interlock.core.labels import NO_LABELS
 from interlock.core.observation import Observation, Status, from_bytes, to_bytes
-from interlock.core.observe import closed_by, in_part_before, lost
+from interlock.core.observe_lost import closed_by, in_part_before, lost
 from interlock.core.outcome import Outcome
 from interlock.core.recovery import NO_LOOKS, Closing, Word, weighed
 from interlock.core.refusals import Code

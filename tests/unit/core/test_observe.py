@@ -15,7 +15,7 @@ from interlock.core.decision import Deny, Replay
 from interlock.core.evidence import Evidence, EvidenceKind, EvidenceRule, Source
 from interlock.core.labels import Confidentiality, Labels, Trust
 from interlock.core.observation import Observation, Status, to_bytes
-from interlock.core.observe import WORDS_CHARS_MAX, Frame, closed_by, lost, observe, refused, replayed, waiting
+from interlock.core.observe import WORDS_CHARS_MAX, Frame, observe, refused, replayed, waiting
 from interlock.core.outcome import Failed, Outcome, Partial, Produced, Succeeded, Unknown
 from interlock.core.policy import Answer, Verdict
 from interlock.core.redaction import MASK, Redactor
@@ -209,8 +209,6 @@ def test_an_unknown_outcome_is_said_to_be_unknown() -> None:
     assert found.error is not None
     assert found.error.code is Code.OUTCOME_UNKNOWN
     assert "not yet known" in found.user_text
-    orphan = lost(call_id="c1", tool="save_draft", version="1", operation_id="op1", at_us=NOW_US)
-    assert (orphan.status, orphan.user_text) == (found.status, found.user_text)
 
 
 @pytest.mark.requirement("OBS-7", "TOOL-3")
@@ -273,16 +271,6 @@ def test_a_replay_that_may_not_be_seen_never_says_done_of_what_may_not_be(outcom
     assert found.error is not None
     assert found.user_text == REFUSALS[found.error.code].user
     assert "done" not in found.user_text
-
-
-@pytest.mark.requirement("OBS-7")
-@pytest.mark.parametrize(("happened", "status"), [(True, Status.OK), (False, Status.FAILED)])
-def test_an_unknown_call_that_a_person_closed_says_who_and_what(happened: bool, status: Status) -> None:
-    closed = closed_by("carol", seen(Unknown("Lost.")), happened=happened)
-    assert (closed.status, closed.status.is_terminal, closed.operation_id) == (status, True, "op1")
-    assert (closed.executed_at_us is None, closed.error is None) == (not happened, happened)
-    assert "carol" in (closed.error.message if closed.error else closed.user_text)
-    assert closed.hint == ("" if happened else "Propose it again if it is still wanted.")
 
 
 @pytest.mark.requirement("CALL-8")
