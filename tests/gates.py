@@ -137,8 +137,7 @@ async def records(gate: Gate, kind: str | None = None, *, call: str | None = Non
 
 async def settled(gate: Gate) -> None:
     """Wait until the gate and its store have written what calls that were cancelled left to them."""
-    while gate._owned:
-        await asyncio.wait(gate._owned)
+    await gate._owned.drain()
     await gate._world.recovery.find("acme", "none")
 
 

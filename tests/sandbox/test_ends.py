@@ -230,8 +230,8 @@ async def test_a_cancelled_call_leaves_nothing_running(tmp_path: Path) -> None:
         calling.cancel()
         with pytest.raises(asyncio.CancelledError):
             await calling
-        while written.left and gate._owned:
-            await asyncio.wait(gate._owned)
+        while written.left and gate._owned.tasks:
+            await asyncio.wait(gate._owned.tasks)
         assert written.left == []
         assert await used(gate, "calls") > 0
 

@@ -39,6 +39,7 @@ from interlock.runtime.faults import report
 from interlock.runtime.intents import intent_of
 from interlock.runtime.look import Looker, asked
 from interlock.runtime.ongoing import Ongoing
+from interlock.runtime.owned import Owned
 from interlock.runtime.proposal import Again, Claimed, Found, LookAgain, Note, Proposal
 from interlock.runtime.queues import CLOSING, Queues
 from interlock.runtime.records import Records
@@ -77,7 +78,7 @@ class Gate:
         self._look_again: LookAgain | None = None
         self._shadow: Callable[[Proposal, Observation], None] = lambda proposal, seen: None
         self._is_closing = False
-        self._owned: set[asyncio.Task[object]] = set()
+        self._owned = Owned(log, "a cut-off call could not be settled", redactor=records.redactor)
 
     async def call(
         self,
@@ -124,7 +125,7 @@ class Gate:
         """Record a proposal that was given up before it came to the gate, such as one of a cancelled batch."""
         call, caller, inadmissible = admit(call, caller)
         operation = partial(propose, call, caller) if inadmissible is None else partial(_denied, _CANCELLED)
-        self._own(self._note_cancelled(Proposal(call, caller, operation, self._deadline_s(caller))))
+        self._owned.begin(self._note_cancelled(Proposal(call, caller, operation, self._deadline_s(caller))))
 
     async def look_up(self, call: OpenCall) -> Found | None:
         """Ask a tool whether a call whose outcome was lost has happened; None: it cannot tell. Nothing is settled."""
@@ -144,7 +145,7 @@ class Gate:
 
     async def see_through(self, work: Coroutine[object, object, T]) -> T:
         """Carry out whole what must not end half done, even where who waits for it is cancelled."""
-        return await asyncio.shield(self._own(work))
+        return await asyncio.shield(self._owned.begin(work))
 
     async def close(self) -> None:
         """Start no call any more, and wait until every claimed one is settled."""
@@ -152,8 +153,7 @@ class Gate:
         await self._queues.close()
         await self._ongoing.drain()
         await self._executor.close()
-        while self._owned:
-            await asyncio.wait(self._owned)
+        await self._owned.drain()
 
     def _proposal(
         self, call: ToolCall, caller: Caller, *, replaces: Approval | None = None, note: Note | None = None
@@ -203,7 +203,7 @@ class Gate:
                 facts = await self._looker.surely(operation, facts)
                 decision = decide(operation, facts)
         except asyncio.CancelledError:
-            self._own(self._note_cancelled(proposal))
+            self._owned.begin(self._note_cancelled(proposal))
             raise
         if self._queues.walkers:
             decision = self._queues.in_turn(decision, facts)
@@ -262,7 +262,7 @@ class Gate:
             taken = await (claiming if is_new else self._despite_cancellation(claiming, claimed, proposal))
         except asyncio.CancelledError:
             if is_new:
-                self._own(self._let_go(claimed, proposal, self._written(operation, operation_id)))
+                self._owned.begin(self._let_go(claimed, proposal, self._written(operation, operation_id)))
             raise
         except Exception:
             self._ongoing.end(operation_id)
@@ -284,7 +284,7 @@ class Gate:
             outcome = await self._executor.execute(claimed.operation, claimed.claim, flight)
         except asyncio.CancelledError:
             cut, claimed.note = cut_off(claimed.operation, dispatched=flight.dispatched), None  # its run asks again
-            self._own(self._settler.settle(claimed, cut, flight))
+            self._owned.begin(self._settler.settle(claimed, cut, flight))
             raise
         except Exception as fault:  # noqa: BLE001 - a runner is total; if one is not, its call must not stay claimed
             report(log, "a runner failed", fault=fault, redactor=self._records.redactor)
@@ -315,7 +315,7 @@ class Gate:
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
-            self._own(self._let_go(claimed, proposal, task))
+            self._owned.begin(self._let_go(claimed, proposal, task))
             raise
 
     async def _let_go(self, claimed: Claimed, proposal: Proposal, claiming: Awaitable[Claim | NotClaimed]) -> None:
@@ -359,7 +359,7 @@ class Gate:
         try:
             return await wait
         except asyncio.CancelledError:
-            self._own(self._note_cancelled(proposal))
+            self._owned.begin(self._note_cancelled(proposal))
             raise
 
     async def _note_cancelled(self, proposal: Proposal) -> None:
@@ -374,18 +374,6 @@ class Gate:
         await self._settler.late(operation, claim, outcome, redactor=redactor, redact=redact)
         if self._look_again is not None:
             await self._look_again(claim, outcome)
-
-    def _own(self, work: Coroutine[object, object, T]) -> asyncio.Task[T]:
-        task = asyncio.create_task(work)
-        self._owned.add(task)
-        task.add_done_callback(self._disown)
-        return task
-
-    def _disown(self, task: asyncio.Task[T]) -> None:
-        self._owned.discard(task)
-        fault = None if task.cancelled() else task.exception()
-        if fault is not None:
-            report(log, "a cut-off call could not be settled", fault=fault, redactor=self._records.redactor)
 
     def _deadline_s(self, caller: Caller) -> float:
         allowed_ms = self._settings.deadline_ms if caller.deadline_ms is None else caller.deadline_ms

@@ -7,9 +7,8 @@ own record, counted in a scope of its own, with a breaker of its own, and only w
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
@@ -49,6 +48,7 @@ from interlock.runtime.documents import held_in, standing
 from interlock.runtime.faults import report
 from interlock.runtime.gate import Gate
 from interlock.runtime.look import NOTHING_OUTSIDE
+from interlock.runtime.owned import Owned
 from interlock.runtime.parts import Parts
 from interlock.runtime.proposal import Proposal as Proposed
 
@@ -90,7 +90,7 @@ class Shadows:
         self._records = parts.records
         self._health = parts.health
         self._pending: dict[Place, Tally] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._owned = Owned(log, "what a shadow has shown could not be written", redactor=parts.records.redactor)
         self._is_closing = False
 
     def note(self, proposed_: Proposed, seen: Observation) -> None:
@@ -102,10 +102,10 @@ class Shadows:
         if seen.replayed or proposed_.grant is not None:
             return
         place = (caller.principal.tenant, caller.origin.agent, call.name, rule.version)
-        if len(self._tasks) >= AT_ONCE:
+        if len(self._owned.tasks) >= AT_ONCE:
             self._add(place, missed_one())
             return
-        self._own(self._try(place, rule, proposed_, seen=seen))
+        self._owned.begin(self._try(place, rule, proposed_, seen=seen))
 
     async def report(self, agent: str, tool: str, *, version: str, by: Principal) -> ShadowReport:
         """What trying that version has shown in the agent. Raises `ActRefused` unless `by` may read the log."""
@@ -119,16 +119,14 @@ class Shadows:
 
     async def flush(self) -> None:
         """Wait for what is on its way, and write down what was shown."""
-        while self._tasks:
-            await asyncio.wait(self._tasks)
+        await self._owned.drain()
         for place in tuple(self._pending):
             await self._keep(place)
 
     async def close(self) -> None:
         """Give up what is on its way, and write down what was shown."""
         self._is_closing = True
-        for task in self._tasks:
-            task.cancel()
+        self._owned.cancel()
         await self.flush()
 
     # --- one shadow ---------------------------------------------------------------------------------------------------
@@ -261,17 +259,6 @@ class Shadows:
         found = await standing(self._world.documents, DocumentKind.SHADOW, tenant=tenant, name=name)
         tally = held_in(found, tally_from_bytes, what=f"what the shadow of {place[2]} has shown")
         return found, NOTHING if tally is None else tally
-
-    def _own(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._disown)
-
-    def _disown(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        fault = None if task.cancelled() else task.exception()
-        if fault is not None:
-            report(log, "what a shadow has shown could not be written", fault=fault, redactor=self._records.redactor)
 
 
 def _frozen(call: ToolCall, caller: Caller, tool: Tool) -> Operation | Code:
