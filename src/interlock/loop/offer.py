@@ -201,12 +201,7 @@ class Offers:
         key = (id(view), id(bound), role.agent.name, role.dialect, role.names)
         known = self._found.get(key) if self._health.is_quiet else None
         holds = known is not None and _holds(known[4].until_us, now_us)
-        if (
-            known is not None
-            and holds
-            and (known[2] is caller.principal or known[2] == caller.principal)
-            and (known[3] is role or known[3] == role)
-        ):
+        if known is not None and holds and known[2:4] == (caller.principal, role):
             if known[3].agents is not role.agents:  # the next turn of this run finds its own, which is equal at once
                 self._found[key] = view, bound, caller.principal, role, known[4]
             return known[4]
