@@ -25,7 +25,7 @@ from interlock.core.signing import fingerprint
 from interlock.core.tool import SHARED, ToolSpec
 from interlock.declarations import Offered
 from interlock.declare.find_tools import find_tools
-from interlock.declare.given import refuse_text_for_folder, refuse_unknown, refuse_unlike, sources_of, tools_of
+from interlock.declare.given import read_policies, refuse_unknown, refuse_unlike, tools_of
 from interlock.declare.hand_off import hand_off
 from interlock.declare.read_result import read_result
 from interlock.keys import Keys, KeySigner, key_file, read_key_file
@@ -315,18 +315,6 @@ class Gate(Walk):
         await super().close()
         await self._runners.close()
         await self.audit.sign()
-
-
-def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySource, ...]:
-    """The sources given, or the `.cedar` files of a folder, by name. Raises `SettingsInvalid` where there is none."""
-    if not isinstance(given, str | Path):
-        return sources_of(given)
-    refuse_text_for_folder(given)
-    folder = Path(given).absolute()
-    files = sorted(folder.glob("*.cedar"))
-    if not files:
-        raise SettingsInvalid(f"there is no .cedar file in {folder}; `interlock init` writes a starter policy")
-    return tuple(PolicySource(file.stem, file.read_text(encoding="utf-8")) for file in files)
 
 
 def wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, keys: Keys) -> Gate:

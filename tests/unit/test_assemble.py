@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from interlock import Gate, Host, PolicySource, Settings, ToolCall, tool
-from interlock.assemble import read_policies
 from interlock.core.audit_log import Verified
 from interlock.core.errors import InterlockError, PolicyInvalid, SettingsInvalid, StoreClosed, VersionExists
 from interlock.core.policy_terms import Mode
@@ -39,11 +38,6 @@ async def test_policies_may_be_a_folder_and_without_any_the_store_keeps_its_own(
         async with Gate.open(path, tools=Shelf().tools, policies=policies) as gate:
             assert [each.name for each in await gate.policies.sources()] == ["all"]
             assert code(await gate.call(search(), principal=ALICE)) == "ok"
-
-
-def test_a_folder_without_policies_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(SettingsInvalid, match="interlock init"):
-        read_policies(tmp_path)
 
 
 @pytest.mark.requirement("POL-1")

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from interlock.adapters import ranker_for
-from interlock.assemble import read_policies
 from interlock.core.example import ExampleKind
 from interlock.core.example_results import Passing, readiness_of
 from interlock.core.functions import Declaration
 from interlock.core.selection import due
 from interlock.core.starter_examples import STARTER_EXAMPLES
 from interlock.core.tool_compile import compile_tool
+from interlock.declare.given import read_policies
 from interlock.importers.examples import Library, load_examples, read_examples, write_examples
 from interlock.rehearsal import Stage, rehearse
 from interlock.runtime.choosing import RankedChooser, surfaces, tried

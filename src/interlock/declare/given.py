@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from types import UnionType
 from typing import TypeGuard
 
@@ -28,6 +28,18 @@ def sources_of(given: object) -> tuple[PolicySource, ...]:
     """The policies: one source, or any collection of them. Raises `SettingsInvalid` naming what is none."""
     found = given if isinstance(given, Iterable) else (given,)
     return tuple(_source(each) for each in found)
+
+
+def read_policies(given: str | Path | Iterable[PolicySource]) -> tuple[PolicySource, ...]:
+    """The sources given, or the `.cedar` files of a folder, by name. Raises `SettingsInvalid` where there is none."""
+    if not isinstance(given, str | Path):
+        return sources_of(given)
+    refuse_text_for_folder(given)
+    folder = Path(given).absolute()
+    files = sorted(folder.glob("*.cedar"))
+    if not files:
+        raise SettingsInvalid(f"there is no .cedar file in {folder}; `interlock init` writes a starter policy")
+    return tuple(PolicySource(file.stem, file.read_text(encoding="utf-8")) for file in files)
 
 
 def refuse_text_for_folder(folder: str | PurePath) -> None:

@@ -9,6 +9,7 @@ from interlock import PolicySource, tool
 from interlock.core.errors import SettingsInvalid, SpecInvalid
 from interlock.declare.given import (
     is_declared,
+    read_policies,
     refuse_text_for_folder,
     refuse_unknown,
     refuse_unlike,
@@ -98,3 +99,8 @@ def test_what_is_not_of_its_kind_is_refused_by_name() -> None:
     refuse_unlike({"settings": (None, str | None), "host": ("x", str)})
     with pytest.raises(SettingsInvalid, match=r"settings takes Settings\(...\), not a dict"):
         refuse_unlike({"settings": ({}, str | None)})
+
+
+def test_a_folder_without_policies_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(SettingsInvalid, match="interlock init"):
+        read_policies(tmp_path)

@@ -29,7 +29,7 @@ def library_of(project: Project) -> Library:
 
 def stage_of(project: Project, library: Library) -> Stage:
     """Tools, policies and fixtures of the project. Raises `ToolsInvalid`, `SpecInvalid` or `ExamplesInvalid`."""
-    from interlock.assemble import read_policies
+    from interlock.declare.given import read_policies
     from interlock.doors.cli.code import load_tools
     from interlock.doors.cli.session import has_policies
     from interlock.rehearsal import Stage

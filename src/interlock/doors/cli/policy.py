@@ -41,7 +41,7 @@ async def check() -> Answer:
 @verb(app, "save")
 async def save(*, yes: Yes = False) -> Answer:
     """Put the policy files in force, at once in every process, after showing what that changes."""
-    from interlock.assemble import read_policies
+    from interlock.declare.given import read_policies
     from interlock.doors.cli.answer import note
     from interlock.doors.cli.session import as_it_is, confirmed, not_operator
 
@@ -107,7 +107,7 @@ async def run_cases() -> Answer:
 
 
 async def _change(session: Session) -> Change:
-    from interlock.assemble import read_policies
+    from interlock.declare.given import read_policies
     from interlock.doors.cli.code import load_tools
 
     gate = session.gate

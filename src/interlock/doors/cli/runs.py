@@ -181,7 +181,7 @@ async def replay(
     against: Annotated[str, typer.Option(metavar="bound|today", help="By which versions of the tools.")] = "bound",
 ) -> Answer:
     """Decide every call of a run anew and show what would be different; nothing runs. Exit code 1 where anything is."""
-    from interlock.assemble import read_policies
+    from interlock.declare.given import read_policies
     from interlock.doors.cli.runs_shown import replayed
     from interlock.doors.cli.session import visited
     from interlock.loop.replay import Against

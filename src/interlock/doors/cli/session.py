@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 
-from interlock.assemble import Gate, Host, read_policies
+from interlock.assemble import Gate, Host
 from interlock.core.call import Caller, Origin, Principal
 from interlock.core.compatibility import Comparison
 from interlock.core.decision import Deny
@@ -18,6 +18,7 @@ from interlock.core.functions import Declaration
 from interlock.core.refusals import Code
 from interlock.core.spec_changes import told
 from interlock.core.tool import ToolSpec
+from interlock.declare.given import read_policies
 from interlock.doors.cli.answer import note
 from interlock.doors.cli.code import load_models, load_tools
 from interlock.doors.cli.faults import IdAmbiguous, lines_of
