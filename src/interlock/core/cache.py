@@ -12,7 +12,7 @@ from typing import Protocol
 
 from interlock.core.budget import ONE_CALL, Counted, Reservation, ScopeKey, ScopeKind, Usage
 from interlock.core.canonical import canonical
-from interlock.core.decision import Facts
+from interlock.core.facts import Facts
 from interlock.core.frozen import frozen
 from interlock.core.operation import Operation
 from interlock.core.policy import Verdict

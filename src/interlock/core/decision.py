@@ -14,68 +14,25 @@ from dataclasses import field, fields, replace
 from typing import assert_never
 
 from interlock.core.approval import BOUND_TO, Approval, ApprovalState, Binding, Requirement
-from interlock.core.budget import Counted, Exhausted, Reservation, Taken, exhausted
+from interlock.core.budget import Exhausted, Taken, exhausted
 from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import Json
 from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.effect import CallState
+from interlock.core.facts import Facts, Prior
 from interlock.core.freeze import freeze
 from interlock.core.frozen import frozen
-from interlock.core.labels import Labels
 from interlock.core.lifecycle import CLOSED, Lifecycle, Use, drains
 from interlock.core.operation import Operation
-from interlock.core.policy import Answer, PolicyRequest, PolicySlice, Verdict, Visibility
+from interlock.core.policy import Answer, PolicyRequest, Verdict, Visibility
 from interlock.core.refusal_words import key_wanted, no_tool, not_here, over_said
 from interlock.core.refusals import Code
-from interlock.core.resource import Resource
 from interlock.core.retirement import how_to
 from interlock.core.routing import Missing, Why, located
-from interlock.core.run import NO_RUN, RunFacts
 from interlock.core.tool import ChosenBy
 
 # What every call is compared with: looking a member up in its class costs as much as a call.
 _BY_USER, _DENIED, _RETIRED = ChosenBy.USER, Answer.DENY, Lifecycle.RETIRED
-
-
-@frozen
-class Prior:
-    """An earlier call under the same key. `observation` is its stored answer (JSON bytes), None while it runs.
-
-    `goes_on`: its outcome is unknown, and somebody may still be at work on it.
-    """
-
-    operation_id: str
-    tool: str
-    model_digest: str
-    state: CallState
-    observation: bytes | None
-    at_us: int
-    labels: Labels
-    goes_on: bool = False
-
-
-@frozen
-class Facts:
-    """All that a decision knows beside the operation, as of one moment.
-
-    `usage` matches `reservations` one by one, `effects` the scopes that a cached read reads. `grant` is the approval
-    that this call resumes with. What did not arrive in time is not in `outside`. `guessed`: no `prior` was looked for.
-    """
-
-    as_of_us: int
-    slice: PolicySlice
-    environment: str = ""
-    run: RunFacts = NO_RUN
-    prior: Prior | None = None
-    resource: Resource | None = None
-    outside: Mapping[str, Json] = field(default_factory=dict)
-    reservations: tuple[Reservation, ...] = ()
-    usage: tuple[Counted, ...] = ()
-    grant: Approval | None = None
-    deadline_us: int | None = None
-    epoch: int = 0
-    effects: tuple[Counted, ...] = ()
-    guessed: bool = False
 
 
 @frozen

@@ -7,8 +7,8 @@ from typing import Protocol
 
 from interlock.core.budget import NOTHING, Amounts, Counted, Reservation, ScopeKey
 from interlock.core.chain import Receipt
-from interlock.core.decision import Prior
 from interlock.core.effect import CallEvent
+from interlock.core.facts import Prior
 from interlock.core.frozen import frozen
 from interlock.core.journal import Event
 from interlock.core.labels import NO_LABELS, Labels

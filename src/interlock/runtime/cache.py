@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from interlock.core.cache import CacheKey, cache_key, generation, touches, types_read_by
-from interlock.core.decision import Allow, Facts
+from interlock.core.decision import Allow
+from interlock.core.facts import Facts
 from interlock.core.frozen import frozen
 from interlock.core.observation import Observation, Status, to_bytes
 from interlock.core.operation import Operation

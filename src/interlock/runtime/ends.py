@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from interlock.core.decision import Allow, Ask, Deny, Facts, Replay
+from interlock.core.decision import Allow, Ask, Deny, Replay
+from interlock.core.facts import Facts
 from interlock.core.labels import NO_LABELS
 from interlock.core.limits import LimitTable, charges
 from interlock.core.observation import Observation, released

@@ -20,8 +20,9 @@ from interlock.core.approval import Approval
 from interlock.core.budget import Amounts
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.catalogue import Catalogue
-from interlock.core.decision import KEPT_CHANGING, Allow, Ask, Deny, Facts, Replay, decide, propose, refusal_of
+from interlock.core.decision import KEPT_CHANGING, Allow, Ask, Deny, Replay, decide, propose, refusal_of
 from interlock.core.effect import CallState
+from interlock.core.facts import Facts
 from interlock.core.observation import Observation, to_bytes
 from interlock.core.observe import Frame, observe
 from interlock.core.operation import Operation

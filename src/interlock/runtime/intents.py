@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from interlock.core.approval import Approval
-from interlock.core.decision import Allow, Ask, Facts, binding
+from interlock.core.decision import Allow, Ask, binding
+from interlock.core.facts import Facts
 from interlock.core.journal import Event
 from interlock.core.operation import Operation
 from interlock.core.redaction import Redactor

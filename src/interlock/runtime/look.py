@@ -14,7 +14,7 @@ from interlock.core.approval import Approval
 from interlock.core.budget import ScopeKind, Taken
 from interlock.core.cache import counted_effects, scopes_read_by
 from interlock.core.canonical import Json
-from interlock.core.decision import Facts
+from interlock.core.facts import Facts
 from interlock.core.frozen import frozen
 from interlock.core.limits import LimitTable
 from interlock.core.operation import Operation

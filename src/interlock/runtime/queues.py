@@ -19,7 +19,8 @@ import asyncio
 from dataclasses import dataclass, field, replace
 
 from interlock.core.budget import Exhausted, Limit, Reservation, ScopeKey, ScopeKind, Unit, Usage
-from interlock.core.decision import Allow, Decision, Deny, Facts, over_limit
+from interlock.core.decision import Allow, Decision, Deny, over_limit
+from interlock.core.facts import Facts
 from interlock.core.line import FairLine
 from interlock.core.refusals import Code
 from interlock.ports import Clock, Entropy

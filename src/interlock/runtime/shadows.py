@@ -16,9 +16,10 @@ from typing import Final
 from interlock.core.agents import ShadowRule
 from interlock.core.call import SHADOW_DOOR, Caller, Origin, Principal, ToolCall
 from interlock.core.catalogue import Tool
-from interlock.core.decision import Facts, request_of, required
+from interlock.core.decision import request_of, required
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, DocumentChanged, InterlockError
+from interlock.core.facts import Facts
 from interlock.core.freeze import Unfrozen, freeze
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import OPEN

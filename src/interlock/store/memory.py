@@ -14,8 +14,8 @@ from interlock.core.approval import Approval, ApprovalState
 from interlock.core.budget import ScopeKey, Usage
 from interlock.core.chain import Head, Receipt
 from interlock.core.checkpoint import BEGINNING, Checkpoint, Mark
-from interlock.core.decision import Prior
 from interlock.core.effect import CallState
+from interlock.core.facts import Prior
 from interlock.core.journal import AuditQuery, AuditRecord, Event
 from interlock.core.labels import NO_LABELS
 from interlock.core.policy import PolicySource

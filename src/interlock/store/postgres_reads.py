@@ -15,9 +15,9 @@ import orjson
 import psycopg
 
 from interlock.core.budget import Amounts, Counted, ScopeKey, Usage
-from interlock.core.decision import Prior
 from interlock.core.effect import CallState
 from interlock.core.errors import StoreClosed, StoreError
+from interlock.core.facts import Prior
 from interlock.core.run import RunFacts
 from interlock.ports import Look, Seen
 from interlock.store.books import UNUSED

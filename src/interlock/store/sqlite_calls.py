@@ -10,8 +10,8 @@ import apsw
 
 from interlock.core.approval import Approval
 from interlock.core.chain import Receipt
-from interlock.core.decision import Prior
 from interlock.core.effect import CallState
+from interlock.core.facts import Prior
 from interlock.core.labels import NO_LABELS, Labels
 from interlock.ports import Claim, Entry, Intent, Look, NotClaimed, Seen, Settlement
 from interlock.store.books import kept_while_unknown

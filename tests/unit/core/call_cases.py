@@ -4,8 +4,9 @@ from interlock.core.approval import Approval, ApprovalState, Requirement, Vote
 from interlock.core.call import Caller, Principal, ToolCall
 from interlock.core.canonical import Json
 from interlock.core.catalogue import Catalogue, Tool
-from interlock.core.decision import Facts, Prior, binding, request_of
+from interlock.core.decision import binding, request_of
 from interlock.core.effect import CallState, Effect
+from interlock.core.facts import Facts, Prior
 from interlock.core.freeze import Unfrozen, freeze
 from interlock.core.labels import NO_LABELS
 from interlock.core.lifecycle import Lifecycle

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from interlock.core.approval import Approval, ApprovalState, Requirement
 from interlock.core.budget import Amounts, Limit, Reservation, ScopeKey, ScopeKind, Unit, Usage
 from interlock.core.call import Caller
-from interlock.core.decision import Allow, Ask, Decision, Deny, Facts, Prior, Replay, binding, decide, required
+from interlock.core.decision import Allow, Ask, Decision, Deny, Replay, binding, decide, required
 from interlock.core.effect import CallState, Effect
+from interlock.core.facts import Facts, Prior
 from interlock.core.operation import Operation
 from interlock.core.policy import PolicySet, PolicySource, Verdict
 from interlock.core.refusals import Code
