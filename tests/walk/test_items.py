@@ -20,6 +20,7 @@ from interlock import (
 )
 from interlock.core.errors import InterlockError
 from interlock.core.tool import ErrorContract
+from interlock.runtime.taking_over import lost_call
 from tests.gates import ALICE, ASKS, BOB, OPERATOR, AnyTool, code, granted, opened, records, used
 
 pytestmark = [pytest.mark.requirement("EXEC-9")]
@@ -205,7 +206,7 @@ async def test_a_process_that_dies_while_it_goes_on_leaves_known_what_was_done(g
         first = await send(gate)
         found = await gate._world.recovery.find("acme", str(first.operation_id))
         assert found is not None
-        seen = gate.recovery._lost(found)  # what recovery stores of a claimed call whose worker is gone
+        seen = lost_call(found)  # what recovery stores of a claimed call whose worker is gone
         assert {each.name: each.state for each in seen.items} == {
             "alice": ItemState.DONE,
             "bob": ItemState.UNKNOWN,

@@ -17,26 +17,26 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from interlock.core.budget import NOTHING, Amounts
+from interlock.core.budget import NOTHING
 from interlock.core.call import Principal, PrincipalKind
 from interlock.core.decision import Deny
 from interlock.core.effect import CallEvent, CallState
 from interlock.core.errors import StoreError
-from interlock.core.journal import Event, EventKind
-from interlock.core.labels import NO_LABELS
-from interlock.core.observation import Observation, Status, from_bytes, to_bytes
-from interlock.core.observe_lost import closed_by, in_part_before, lost
+from interlock.core.journal import EventKind
+from interlock.core.observation import Observation, Status, from_bytes
+from interlock.core.observe_lost import closed_by
 from interlock.core.outcome import Outcome
 from interlock.core.recovery import NO_LOOKS, Closing, Word, weighed
 from interlock.core.refusals import Code
 from interlock.core.settle import settled_as
 from interlock.core.stored import thaw_to_ask
-from interlock.ports import Claim, OpenCall, Settlement, StoredOperation
+from interlock.ports import Claim, OpenCall, StoredOperation
 from interlock.runtime.acts import OPERATORS, signed_by
 from interlock.runtime.faults import report
 from interlock.runtime.gate import Gate
 from interlock.runtime.proposal import Found
 from interlock.runtime.records import Records
+from interlock.runtime.taking_over import End, TakingOver, event_of, lost_call
 from interlock.runtime.versions import spec_of
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
@@ -64,19 +64,6 @@ class Recovered:
     unknown: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """How a call is settled that did not end by itself, and who knew; without an observation it is let go."""
-
-    what: CallEvent
-    seen: Observation | None
-    why: str
-    spent: Amounts = NOTHING
-    kept: bytes | None = None
-    first: Closing | None = None
-    closer: str = "tool"
-
-
 class RecoveryDesk:
     """What is done about calls that did not end."""
 
@@ -84,6 +71,7 @@ class RecoveryDesk:
         self._gate = gate
         self._world = world
         self._records = records
+        self._taking_over = TakingOver(gate, world, records=records)
         self._views = views
         self._rule = settings.look_ups
         self._closing_people = settings.closing_people
@@ -161,7 +149,7 @@ class RecoveryDesk:
             return
         found = await self._gate.look_up(call)
         if found is not None and not _denies_part(found, call) and (_happened(found.outcome) or not _happened(late)):
-            await self._settle(call, _found_out(found, "looked up by its tool once its work had ended"))
+            await self._taking_over.settle(call, _found_out(found, "looked up by its tool once its work had ended"))
 
     async def unknown(self, *, by: Principal) -> tuple[OpenCall, ...]:
         """The tenant's calls of which it is not known whether they happened, oldest first.
@@ -213,7 +201,8 @@ class RecoveryDesk:
 
     async def _propose(self, call: OpenCall, closing: Closing, *, by: Principal) -> Deny:
         step = "happened" if closing.happened else "did not happen"
-        event = self._event(EventKind.CLOSING_PROPOSED, call, {**signed_by(by), "why": closing.evidence, "step": step})
+        record = {**signed_by(by), "why": closing.evidence, "step": step}
+        event = event_of(call, EventKind.CLOSING_PROPOSED, record, records=self._records)
         if await self._world.closings.propose_closing(call, closing, event) is None:
             return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
         says = f"It is on record that {by.id} says it {step}; another person has to say the same."
@@ -222,11 +211,11 @@ class RecoveryDesk:
     async def _close(
         self, call: OpenCall, closing: Closing, *, by: Principal, first: Closing | None
     ) -> Observation | Deny:
-        earlier = self._lost(call) if call.observation is None else from_bytes(call.observation)
+        earlier = lost_call(call) if call.observation is None else from_bytes(call.observation)
         seen = closed_by(by.id, earlier, happened=closing.happened)
         spent = self._gate.unreported(call.operation) if closing.happened else NOTHING
-        end = _End(_CLOSED_AS[seen.status], seen, closing.evidence, spent, first=first, closer="person")
-        if await self._settle(call, end, by=by):
+        end = End(_CLOSED_AS[seen.status], seen, closing.evidence, spent, first=first, closer="person")
+        if await self._taking_over.settle(call, end, by=by):
             return seen
         return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
 
@@ -248,10 +237,10 @@ class RecoveryDesk:
         """What became of a call that was claimed: let go where it is a read, else unknown, and to be looked up."""
         spent = self._gate.unreported(call.operation)
         if call.operation.key is None:
-            end = _End(CallEvent.PROVE_NOTHING_HAPPENED, None, "its reader died", spent, closer="nobody")
-            return Recovered(released=await self._settle(call, end))
-        end = _End(CallEvent.LOSE_OUTCOME, self._lost(call), "its worker died", spent, closer="nobody")
-        if not await self._settle(call, end):
+            end = End(CallEvent.PROVE_NOTHING_HAPPENED, None, "its reader died", spent, closer="nobody")
+            return Recovered(released=await self._taking_over.settle(call, end))
+        end = End(CallEvent.LOSE_OUTCOME, lost_call(call), "its worker died", spent, closer="nobody")
+        if not await self._taking_over.settle(call, end):
             return Recovered()
         lost = await self._world.recovery.find(call.operation.tenant, call.operation.id)
         if lost is not None and lost.orphaned:
@@ -276,7 +265,7 @@ class RecoveryDesk:
                 return 0
             call = counted
         why = "no look-up could tell" if can_tell else "its tool has no look-up"
-        event = self._event(EventKind.ESCALATED, call, {"why": why, "looks": call.looks.count})
+        event = event_of(call, EventKind.ESCALATED, {"why": why, "looks": call.looks.count}, records=self._records)
         if not call.looks.escalated:
             await self._world.look_ups.note_looks(call, call.looks.given_up(), event)
         return 0
@@ -285,7 +274,7 @@ class RecoveryDesk:
         """Count one look-up before it is made: of several processes one does, and looks. None: another one has."""
         looks = call.looks.and_another(self._rule, now_us=self._world.clock.now_us())
         told = {"looks": looks.count, **({} if by is None else signed_by(by))}
-        event = self._event(EventKind.LOOKED_UP, call, told)
+        event = event_of(call, EventKind.LOOKED_UP, told, records=self._records)
         receipt = await self._world.look_ups.note_looks(call, looks, event)
         return None if receipt is None else replace(call, looks=looks)
 
@@ -297,7 +286,7 @@ class RecoveryDesk:
             return None
         if found is None or _denies_part(found, call):
             return None
-        if not await self._settle(call, _found_out(found, "looked up by its tool"), by=by):
+        if not await self._taking_over.settle(call, _found_out(found, "looked up by its tool"), by=by):
             return None
         return found.observation
 
@@ -308,63 +297,6 @@ class RecoveryDesk:
         except StoreError:
             return False
         return None if isinstance(operation, Deny) else operation.spec.reconcile
-
-    # --- ends ---------------------------------------------------------------------------------------------------------
-
-    async def _settle(self, call: OpenCall, end: _End, *, by: Principal | None = None) -> int:
-        """Take the call over and settle it, on record; 0 where another was faster.
-
-        Both or neither: between them the call is claimed by this process, whose claims nobody may take over.
-        """
-        return await self._gate.see_through(self._take_over_and_settle(call, end, by=by))
-
-    async def _take_over_and_settle(self, call: OpenCall, end: _End, *, by: Principal | None) -> int:
-        seen = end.seen
-        signed = {} if by is None else signed_by(by)
-        if end.first is not None:
-            signed |= {"proposed_by": end.first.by, "proposed_why": end.first.evidence}
-        status = "released" if seen is None else seen.status.value
-        record = {**signed, "why": end.why, "step": end.what.value, "status": status, "closer": end.closer}
-        taking = self._event(EventKind.TAKEN_OVER, call, {**record, "status": "taken over"})
-        claim = await self._world.recovery.take_over(call, taking)
-        if claim is None:
-            return 0
-        receipt = await self._world.calls.settle(
-            Settlement(
-                claim,
-                end.what,
-                self._event(EventKind.CLOSED, call, record),
-                self._world.clock.now_us(),
-                observation=end.kept if seen is None or end.kept is not None else to_bytes(seen),
-                spent=end.spent,
-                labels=NO_LABELS if seen is None else seen.labels or NO_LABELS,
-            )
-        )
-        return int(receipt is not None)
-
-    def _event(self, kind: EventKind, call: OpenCall, record: Mapping[str, object]) -> Event:
-        """The record of what is done about a call: in the name of whoever made it, unless `record` says who did it."""
-        operation = call.operation
-        about: dict[str, object] = {
-            "subject": operation.id,
-            "call_id": operation.call_id,
-            "tool": operation.tool,
-            "version": operation.version,
-            "principal": operation.principal,
-            "actor": "",
-        }
-        return self._records.act(kind, operation.tenant, {**about, **record})
-
-    def _lost(self, call: OpenCall) -> Observation:
-        operation = call.operation
-        seen = lost(
-            call_id=operation.call_id,
-            tool=operation.tool,
-            version=operation.version,
-            operation_id=operation.id,
-            at_us=call.claimed_at_us,
-        )
-        return seen if call.observation is None else in_part_before(seen, call.observation)
 
 
 _CLOSED_AS: Mapping[Status, CallEvent] = {
@@ -380,8 +312,8 @@ def _denies_part(found: Found, call: OpenCall) -> bool:
     return nothing and call.observation is not None and bool(from_bytes(call.observation).items)
 
 
-def _found_out(found: Found, why: str) -> _End:
-    return _End(settled_as(found.outcome), found.observation, why, found.spent, found.kept)
+def _found_out(found: Found, why: str) -> End:
+    return End(settled_as(found.outcome), found.observation, why, found.spent, found.kept)
 
 
 def _happened(outcome: Outcome) -> bool:
