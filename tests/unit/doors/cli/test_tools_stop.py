@@ -25,6 +25,16 @@ def test_what_is_named_is_stopped_until_the_stop_is_lifted(cli: Cli, project: Pa
     assert cli("tools", "stops").out.strip() == "Nothing is stopped."
 
 
+def test_a_stop_says_what_it_closes_and_that_a_misspelled_one_closes_nothing(cli: Cli, project: Path) -> None:
+    ran = cli("tools", "stop", "--source", "python", *WHY)
+    assert "It closes 2 tools: read_note, save_note." in ran.out
+    ran = cli("tools", "stop", "--source", "pyhton", *WHY)
+    assert (ran.code, "It closes no tool that is here now: look how it is spelled." in ran.out) == (0, True)
+    assert cli("tools", "stop", "--tool", "read_not", *WHY, "--json").document["closes"] == []
+    assert cli("tools", "stop", "--tool", "save_note", *WHY, "--json").document["closes"] == ["save_note"]
+    assert cli("tools", "stop", "--all", "--tenant", "another", *WHY, "--json").document["closes"] == []
+
+
 def test_what_is_meant_has_to_be_said(cli: Cli, project: Path) -> None:
     for given in ((), ("--all", "--tool", "read_note")):
         assert cli("tools", "stop", *given, *WHY, "--json").document["error"]["code"] == "USAGE"
