@@ -29,8 +29,8 @@ def tool_of(document_name: str) -> str:
 
 
 def words_of(document_name: str) -> str:
-    """The name of the document of a case, for people."""
-    return document_name.replace(_BETWEEN * 2, ": ")
+    """The name of the document of an example or a case, for people."""
+    return document_name.replace(_BETWEEN * 2, ": ").replace(_BETWEEN, ": ")
 
 
 def can_be_kept(tool: str, name: str) -> bool:

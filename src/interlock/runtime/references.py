@@ -50,7 +50,7 @@ class Referrers:
             agents=await self._agents(found, theirs=theirs),
             runs=runs,
             approvals=tuple(f"{each.tenant}/{each.id}" for each in await self.waiting(found)),
-            examples=tuple(each for each in examples if not is_case(each)),
+            examples=tuple(words_of(each) for each in examples if not is_case(each)),
             cases=tuple(words_of(each) for each in examples if is_case(each)),
             policies=self._views.current.policies.naming(found.name, tenant=tenant),
             tools=resting_on(found.name, _specs_naming(found.name, versions, theirs=theirs)) if is_last else (),

@@ -48,7 +48,7 @@ async def test_agents_examples_policies_and_questions_that_name_a_version_are_fo
         waits = await asked(gate)
         found = await rests(gate)
         assert found.agents == ("acme/clerk: held", "globex/bot: follows the default")
-        assert (found.examples, found.cases) == (("save\x1ftypical",), ("save: 7",))
+        assert (found.examples, found.cases) == (("save: typical",), ("save: 7",))
         assert found.policies == ("globex:own/mine",)
         assert found.approvals == (f"acme/{waits}",)
         other = await rests(gate, "search")
