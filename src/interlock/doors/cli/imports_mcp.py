@@ -37,6 +37,8 @@ __all__ = ["app", "taken", "values"]
 ASKING_S = 90.0
 """How long a server may take: a command such as npx fetches first what it runs."""
 
+_OWN_WORDS = ". Where its command ended by itself, INTERLOCK_DEBUG=1 in front of yours shows what that said"
+
 Many = list[str] | None
 
 
@@ -102,7 +104,10 @@ async def taken(
     except ModuleNotFoundError as missing:
         raise SpecInvalid(str(missing)) from missing
     here = placed(server, folder)
-    listing = await mcp_server_listing(here, secrets=secrets, egress_allow=_egress(), timeout_s=ASKING_S)
+    try:
+        listing = await mcp_server_listing(here, secrets=secrets, egress_allow=_egress(), timeout_s=ASKING_S)
+    except SpecInvalid as fault:
+        raise SpecInvalid(f"{fault}{_OWN_WORDS if here.command else ''}") from fault
     return replace(take_mcp_snapshot(listing, server=here, owner=owner, prefix=prefix), server=server)
 
 

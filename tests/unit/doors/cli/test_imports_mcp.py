@@ -96,6 +96,7 @@ def test_a_project_takes_what_is_allowed_and_calls_it(cli: Cli, tmp_path: Path, 
         (("--owner", "a", "--url", "https://a.example.com", "--", "sh"), "either --url or"),
         (("--owner", "a", "--", "no-such-command"), "there is no command"),
         (("--owner", "a", "--secret", "x=NO_SUCH_VARIABLE", "--", "sh"), "no environment variable NO_SUCH_VARIABLE"),
+        (("--owner", "a", "--", "false"), "Where its command ended by itself, INTERLOCK_DEBUG=1 in front of yours"),
     ],
 )
 def test_what_cannot_be_asked_is_named(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
