@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from interlock.doors.cli.answer import note
 from interlock.doors.cli.shown import fields, moment, rows, visible
 
 if TYPE_CHECKING:
@@ -63,6 +64,16 @@ async def meaning(session: Session, agent: str, tool: str) -> Explained:
     hears_all = operator.groups & AUDITORS and operator.tenant == session.by.tenant
     by = operator if hears_all else None
     return await session.gate.agents.explain(agent, tool, principal=session.by, by=by)
+
+
+async def tell_unpublished(session: Session, agent: str) -> None:
+    """Say it where no agent of this name is published: a slip of the pen has the defaults."""
+    from interlock.core.errors import AgentUnknown
+
+    try:
+        await session.gate.agents.get(agent, by=session.by)
+    except AgentUnknown:
+        note(f"No agent {visible(agent)} is published: it has the default version of every tool, as policy rules.")
 
 
 def explained_document(found: Explained) -> dict[str, Json]:

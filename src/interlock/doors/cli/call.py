@@ -39,7 +39,7 @@ async def call(
     Exit codes: 0 done or replayed, 3 refused, 4 waiting for approval, 5 failed, 6 unknown.
     """
     from interlock.core.call import ToolCall
-    from interlock.doors.cli.agents_shown import meaning
+    from interlock.doors.cli.agents_shown import meaning, tell_unpublished
     from interlock.doors.cli.observed import answer_of
     from interlock.doors.cli.session import opened, refuse_changed
 
@@ -50,15 +50,20 @@ async def call(
         caller = session.caller(run=run, task=task, key=key)
         caller = replace(caller, origin=replace(caller.origin, agent=agent))
         means = await meaning(session, agent, name) if explain else None
+        if agent and means is None:
+            await tell_unpublished(session, agent)
         seen = await session.gate.propose(proposal, caller)
     answer = answer_of(seen, step=_step(seen, agent))
     return answer if means is None else _with(answer, means)
 
 
 def _step(seen: Observation, agent: str) -> str | None:
-    """What to do where an agent's version may be what is not here; None: what its code says."""
+    """What to do where an agent's version is another, or may be what is not here; None: what its code says."""
     from interlock.core.refusals import Code
 
+    if agent and seen.error is not None and seen.error.code is Code.TOOL_ARGUMENT_INVALID and seen.version:
+        which = f"{shlex.quote(seen.tool)} --version {shlex.quote(seen.version)}"
+        return f"`interlock tools show {which}` shows its arguments."
     lost = (Code.TOOL_NOT_FOUND, Code.TOOL_NOT_ALLOWED, Code.TOOL_UNAVAILABLE)
     if not agent or seen.error is None or seen.error.code not in lost:
         return None

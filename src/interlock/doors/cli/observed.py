@@ -70,6 +70,7 @@ def text_of(seen: Observation, step: str) -> str:
                 ("Executed", moment(seen.executed_at_us)),
                 ("Shortened", None if seen.truncated is None else f"the whole result has {seen.truncated} bytes"),
                 ("Open", seen.open_items),
+                ("Note", seen.hint if error is None else None),
             ]
         ),
         "" if error is None else _details(error),

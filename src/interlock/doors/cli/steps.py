@@ -16,11 +16,12 @@ _STEPS: Final[Mapping[Code, str]] = {
     Code.INVALID_JSON: "Change that in the arguments, then call again.",
     Code.TOOL_NOT_FOUND: "`interlock tools list` shows what there is, `interlock policy explain {tool}` why not more.",
     Code.TOOL_NOT_ALLOWED: "`interlock tools list` shows what this person may call.",
-    Code.TOOL_FROZEN: "`interlock tools release {tool}` opens it again; where a stop closes it, `interlock tools stops`"
-    " shows which.",
+    Code.TOOL_FROZEN: "`interlock tools release {tool} --reason WHY` opens it again; where a stop closes it,"
+    " `interlock tools stops` shows which.",
     Code.TOOL_RETIRED: "Call what takes its place, if anything does: `interlock tools list` shows what there is.",
     Code.TOOL_QUARANTINED: "`interlock import sync` shows what an imported tool drifted to: renew its snapshot and"
-    " review it. What is quarantined otherwise `interlock tools release {tool}` opens, once somebody has looked at it.",
+    " review it. What is quarantined otherwise `interlock tools release {tool} --reason WHY` opens, once somebody has"
+    " looked at it.",
     Code.TOOL_ARGUMENT_INVALID: "`interlock tools show {tool}` shows its arguments.",
     Code.CONTEXT_MISSING: "Call it from a program that has the value: the command line has none to give.",
     Code.PERMISSION_DENIED: "`interlock policy explain {tool} ARGUMENTS` shows why.",

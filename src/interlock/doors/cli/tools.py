@@ -21,7 +21,7 @@ from interlock.doors.cli import (
 )
 from interlock.doors.cli.answer import Answer
 from interlock.doors.cli.shown import fields, pretty, rows, visible
-from interlock.doors.cli.tools_standing import lines_of, meant, overdue, standing, unlisted
+from interlock.doors.cli.tools_standing import lines_of, meant, overdue, published, standing, unlisted
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -43,6 +43,12 @@ app.add_typer(tools_stop.app)
 app.add_typer(tools_retire.app)
 
 Name = Annotated[str, typer.Argument(help="The tool.")]
+Version = Annotated[str | None, typer.Option("--version", help="Which version; default: what the name means.")]
+
+_UNPUBLISHED = (
+    "`interlock tools show NAME` shows the versions that are published. How one that is not published yet would follow"
+    " the last, `interlock tools check` says."
+)
 
 
 @verb(app, "list")
@@ -83,7 +89,7 @@ async def list_tools(
 
 
 @verb(app, "show")
-async def show(name: Name) -> Answer:
+async def show(name: Name, *, version: Version = None) -> Answer:
     """Show one tool: its contract, its arguments, its versions."""
     from interlock.core.tool import spec_to_json
     from interlock.doors.cli.session import opened, refuse_changed
@@ -93,6 +99,7 @@ async def show(name: Name) -> Answer:
         versions = await session.gate.catalogue.list_versions(name, tenant=session.by.tenant)
         tool, lacking = await meant(session, name, versions)
         stands = await standing(session, tool, versions)
+    tool = tool if version in (None, tool.spec.version) else published(name, str(version), versions)
     spec = tool.spec
     document: dict[str, Json] = {
         "spec": spec_to_json(spec),
@@ -117,7 +124,7 @@ async def show(name: Name) -> Answer:
             ("Timeout", f"{spec.timeout_ms} ms"),
             ("Errors", [each.code for each in spec.errors]),
             ("Digest", tool.digest),
-            ("Versions", lines_of(stands)),
+            ("Versions", "; ".join(lines_of(stands))),
         ]
     )
     return Answer(document, f"{text}\nArguments:\n{pretty(spec.input_schema.value)}")
@@ -130,11 +137,16 @@ async def diff(
     new: Annotated[str, typer.Argument(metavar="TO", help="The version that would take its place.")],
 ) -> Answer:
     """Say whether one published version may take the place of another, and what shows it."""
+    from interlock.core.errors import ToolUnknown
+    from interlock.doors.cli.faults import problem
     from interlock.doors.cli.session import visited
     from interlock.doors.cli.tools_diff import document_of, text_of
 
     async with visited() as session:
-        found = await session.gate.catalogue.diff(name, old, new, tenant=session.by.tenant)
+        try:
+            found = await session.gate.catalogue.diff(name, old, new, tenant=session.by.tenant)
+        except ToolUnknown as fault:
+            return problem("TOOL_UNKNOWN", str(fault), next_step=_UNPUBLISHED)
     return Answer(document_of(found), text_of(found))
 
 

@@ -89,13 +89,14 @@ async def _checked() -> Checked:
 
 def _lines(found: Checked) -> list[str]:
     from interlock.doors.cli.faults import VERSIONED, lines_of
-    from interlock.doors.cli.tools_diff import MAJOR, line_of
+    from interlock.doors.cli.tools_diff import MAJOR, graver_of, line_of
 
     lines = [visible(f"{name}: {each.message} ({each.rule})") for name, said in found.advice.items() for each in said]
     for each in found.unlike.values():
         lines += [visible(str(each)), *(f"    {line}" for line in lines_of(each))]
     lines += [_misfit(name, each) for name, each in found.misfits]
-    lines += [line_of(each) for each in found.following]
+    for following in found.following:
+        lines += [line_of(following), *(f"    {line}" for line in graver_of(following))]
     able = len(found.specs) - len(found.unlike) - found.broken - len(found.unfit)
     lines.append(f"{counted(able, 'tool')} can be registered; {counted(found.pieces, 'piece')} of advice.")
     if found.unlike or found.broken:

@@ -45,6 +45,16 @@ def line_of(comparison: Comparison) -> str:
     return visible(f"{versions}: {comparison.verdict.value}, {many}{broken}.")
 
 
+def graver_of(comparison: Comparison) -> list[str]:
+    """Its findings that are not proved compatible, one a line, made visible already."""
+    found = []
+    for each in comparison.findings:
+        if each.verdict.value != "compatible":
+            such_as = f" Such as {witness_of(each)}" if each.witness is not None else ""
+            found.append(visible(f"{each.verdict.value}: {each.part}{each.path}: {each.reason}{such_as}"))
+    return found
+
+
 def witness_of(finding: Finding) -> str:
     """The value that shows a difference, as much of it as fits a line."""
     text = "" if finding.witness is None else finding.witness.text.decode()

@@ -14,9 +14,13 @@ from interlock.doors.cli.tools_moves import told
 from interlock.doors.cli.verb import line, verb
 
 if TYPE_CHECKING:
+    from interlock.core.canonical import Json
     from interlock.core.tool import ToolSpec
+    from interlock.doors.cli.project import Project
     from interlock.doors.cli.session import Session
     from interlock.ports import Registered
+
+_UNNAMED = "name {file} under tools in interlock.toml: a tool can be called only where its code is loaded."
 
 app = typer.Typer()
 
@@ -30,7 +34,8 @@ async def register(
     from interlock.doors.cli.project import read_project
     from interlock.doors.cli.session import not_operator, visited
 
-    specs = [each.spec() for each in load_file(file, read_project(line().project))]
+    project = read_project(line().project)
+    specs = [each.spec() for each in load_file(file, project)]
     async with visited() as session:
         deny = not_operator(session.by, "To publish tools")
         if deny is not None:
@@ -43,7 +48,18 @@ async def register(
         + (f"is published: {each.state.value}." if spec.identity in fresh else f"was there: {each.state.value}.")
         for spec, each in zip(specs, found, strict=True)
     ]
-    return Answer({"published": len(new), "versions": [told(each) for each in found]}, "\n".join(lines))
+    step = "" if _is_named(file, project) else _UNNAMED.format(file=visible(file))
+    document: dict[str, Json] = {"published": len(new), "versions": [told(each) for each in found], "next": step}
+    return Answer(document, "\n".join([*lines, *([f"Next: {step}"] if step else [])]))
+
+
+def _is_named(file: Path, project: Project) -> bool:
+    """Whether the project names this file, as a file or as a module: what it does not name it does not call."""
+    places = [project.root / each for each in project.tools]
+    for each in project.tools:
+        module = project.root.joinpath(*each.split("."))
+        places += [module.with_suffix(".py"), module / "__init__.py"]
+    return file.resolve() in {each.resolve() for each in places}
 
 
 async def _stored(spec: ToolSpec, session: Session) -> Registered:

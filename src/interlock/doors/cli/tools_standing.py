@@ -26,12 +26,13 @@ async def standing(session: Session, tool: Tool, versions: Iterable[Registered])
 
 
 def lines_of(found: Iterable[Mapping[str, Json]]) -> list[str]:
-    """The same for people, one version a line."""
+    """The same for people, a text for each version."""
     lines = []
     for each in found:
         words = [f"{each['version']} {each['state']}"]
         words += ["is what the name means"] if each["default"] else []
         words += [str(each["notice"])] if each.get("notice") else []
+        words += [f"{each['instead']} takes its place"] if each.get("instead") else []
         words += [f"to be reviewed on {each['review_on']}"] if each.get("review_on") else []
         lines.append(", ".join(words))
     return lines
@@ -76,6 +77,14 @@ async def meant(session: Session, name: str, versions: Sequence[Registered]) -> 
     return _compiled(found), uncoded(name, found.version)
 
 
+def published(name: str, version: str, versions: Iterable[Registered]) -> Tool:
+    """One version of a name as it was published, whether its code is here or not. Raises `ToolUnknown`."""
+    by_version = {each.version: each for each in versions}
+    if version not in by_version:
+        raise ToolUnknown(f"{name} has no version {version!r}; there are {', '.join(by_version)}")
+    return _compiled(by_version[version])
+
+
 def _compiled(found: Registered) -> Tool:
     from interlock.core.canonical import decode
     from interlock.core.retirement import read
@@ -99,6 +108,7 @@ def _standing(found: Registered, tool: Tool, days: Mapping[tuple[str, str], str]
     if going is not None:
         verb = "retired" if going.retired_us is not None else "to be retired"
         shown["notice"] = f"{verb} on {day(going.retired_us or going.retires_us)}"
+        shown["instead"] = "" if going.replacement is None else going.replacement.name
         shown["retirement"] = decode(found.retirement.encode())
     if (found.name, found.version) in days:
         shown["review_on"] = days[found.name, found.version]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -65,7 +66,15 @@ async def try_out(
         from interlock.doors.cli.junit import report_of
 
         junit.write_text(report_of(results), encoding="utf-8")
-    return _answer(results, strict=strict)
+    answer = _answer(results, strict=strict)
+    return replace(answer, text=f"{answer.text}\n{_kept(results)}") if publish else answer
+
+
+def _kept(results: Sequence[Rehearsed]) -> str:
+    """What `--publish` has written down: where an example is wrong, only how they stood."""
+    if any(each.is_wrong for each in results):
+        return "The store keeps how they stood; the examples it keeps once none fails."
+    return "The store keeps them, and how they stood: `interlock tools examples` shows what it has."
 
 
 async def rehearsed(project: Project, library: Library, *, tools: Sequence[str]) -> tuple[Rehearsed, ...]:

@@ -71,6 +71,27 @@ def test_a_call_as_a_published_agent_is_made_in_the_version_that_the_agent_has(c
     assert "read_note means 2 to alice:\n- it is the default version" in cli("call", "read_note", note, "--explain").out
 
 
+def test_the_arguments_of_the_version_that_an_agent_has_are_what_a_refusal_leads_to(cli: Cli, versions: Path) -> None:
+    cli("agents", "set", "clerk", "--tool", "read_note=2")
+    lead = cli("call", "read_note", "--agent", "clerk", "--json").document["error"]["next"]
+    assert lead == "`interlock tools show read_note --version 2` shows its arguments."
+    ran = cli("tools", "show", "read_note", "--version", "1", "--json")
+    assert (ran.code, ran.document["spec"]["version"]) == (0, "1")
+    assert cli("tools", "show", "read_note", "--version", "9", "--json").document["error"]["code"] == "TOOL_UNKNOWN"
+
+
+def test_an_agent_that_nobody_has_published_is_told_and_has_the_default(cli: Cli, versions: Path) -> None:
+    cli("agents", "set", "clerk", "--tool", "read_note=2")
+    note = '{"title": "hello"}'
+    assert "No agent clark is published" in cli("call", "read_note", note, "--agent", "clark").err
+    assert "is published" not in cli("call", "read_note", note, "--agent", "clerk").err
+
+
+def test_who_calls_what_is_to_be_retired_is_told_beside_the_result(cli: Cli, project: Path) -> None:
+    cli("tools", "retire", "read_note", "--on", "2999-01-31", "--reason", "why")
+    assert "read_note is to be retired on 2999-01-31." in cli("call", "read_note", '{"title": "hello"}').out
+
+
 def test_arguments_are_read_from_standard_input(cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"title": "hello"}')))
     assert cli("call", "read_note", "-", "--json").document["resource"] == "Note/hello"

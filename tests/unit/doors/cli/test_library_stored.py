@@ -9,7 +9,8 @@ from tests.unit.doors.cli.conftest import Cli
 
 @pytest.mark.requirement("REG-8")
 def test_examples_that_pass_are_published_and_become_stale_when_words_change(cli: Cli, project: Path) -> None:
-    assert cli("tools", "test", "--publish").code == 0
+    ran = cli("tools", "test", "--publish")
+    assert (ran.code, "The store keeps them, and how they stood" in ran.out) == (0, True)
     assert len(cli("tools", "examples", "--json").document["examples"]) == 11
     tools = project / "tools.py"
     words = tools.read_text().replace("Read one note by its title", "Fetch one note by its title")
@@ -26,7 +27,8 @@ def test_examples_that_pass_are_published_and_become_stale_when_words_change(cli
 def test_where_one_fails_no_example_is_published_and_the_result_is_kept(cli: Cli, project: Path) -> None:
     file = project / "examples" / "notes.yaml"
     file.write_text(file.read_text().replace("data: Good morning.", "data: Good evening.", 1))
-    assert cli("tools", "test", "--publish").code == 1
+    ran = cli("tools", "test", "--publish")
+    assert (ran.code, "the examples it keeps once none fails" in ran.out) == (1, True)
     assert cli("tools", "examples", "--json").document["examples"] == []
     [ran] = cli("audit", "query", "--kind", "examples.ran", "--json").document["records"]
     failing = {each["tool"]: each["failing"] for each in ran["record"]["versions"]}

@@ -17,7 +17,9 @@ def test_every_code_has_a_step_for_a_person(code: Code) -> None:
 
 
 def test_a_step_names_the_tool_and_the_approval_and_says_so_where_it_knows_none() -> None:
-    assert step_for(Code.TOOL_FROZEN, tool="a b").startswith("`interlock tools release 'a b'` opens it again")
+    assert step_for(Code.TOOL_FROZEN, tool="a b").startswith(
+        "`interlock tools release 'a b' --reason WHY` opens it again"
+    )
     assert "approve a1 --as ID" in step_for(Code.APPROVAL_REQUIRED, approval="a1")
     assert "release NAME" in step_for(Code.TOOL_FROZEN)
 

@@ -43,6 +43,7 @@ def test_a_version_that_is_not_there_is_said_with_those_that_are(cli: Cli, publi
     ran = cli("tools", "diff", "read_note", "1.0.0", "7", "--json")
     assert (ran.code, ran.document["error"]["code"]) == (1, "TOOL_UNKNOWN")
     assert "there are 1.0.0" in ran.document["error"]["message"]
+    assert "`interlock tools check`" in ran.document["error"]["next"]
 
 
 def test_a_check_says_what_breaks_before_it_is_published(cli: Cli, published: Path) -> None:
@@ -51,6 +52,8 @@ def test_a_check_says_what_breaks_before_it_is_published(cli: Cli, published: Pa
     ran = cli("tools", "check")
     assert ran.code == 1
     assert "read_note 1.1.0 after 1.0.0: breaking" in ran.out
+    assert "    breaking: input/title: " in ran.out
+    assert "Such as {" in ran.out
     assert "its number promises that it is compatible" in ran.out
     assert "new major version" in ran.out
     rewrite(published, "2.0.0", narrowed=True)

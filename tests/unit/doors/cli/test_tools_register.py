@@ -51,6 +51,18 @@ def test_the_tools_of_a_manifest_begin_as_candidates_where_gates_hold(cli: Cli, 
     assert (move["to"], move["by"]) == ("candidate", "alice")
 
 
+def test_a_file_that_the_project_does_not_name_is_said_to_be_named_before_it_is_called(cli: Cli, project: Path) -> None:
+    (project / "more.py").write_text(PYTHON.format(version="1", words=""))
+    ran = cli("tools", "register", "more.py")
+    assert "Next: name more.py under tools in interlock.toml" in ran.out
+    settings = project / "interlock.toml"
+    said = settings.read_text()
+    for place in ("more.py", "more"):
+        settings.write_text(said.replace('["tools.py"]', f'["tools.py", "{place}"]'))
+        assert cli("tools", "register", "more.py", "--json").document["next"] == ""
+        assert cli("call", "count_notes", "--json").document["data"] == 0
+
+
 def test_only_operators_publish_and_a_file_that_is_none_is_refused(cli: Cli, project: Path) -> None:
     (project / "more.py").write_text(PYTHON.format(version="1", words=""))
     ran = cli("tools", "register", "more.py", "--as", "second", "--json")

@@ -57,6 +57,7 @@ def test_what_takes_the_place_is_said_later_too(cli: Cli, both: Path) -> None:
     given = ("--rename", "title=name", "--add", 'folder="inbox"')
     assert cli("tools", "replace", "read_note", "look_up", *WHY, *given).code == 0
     assert cli(*CALL).document["error"]["details"]["replacement"] == "look_up"
+    assert "look_up takes its place" in cli("tools", "show", "read_note").out
 
 
 @pytest.mark.parametrize("wrong", [("--rename", "title"), ("--add", "folder=inbox"), ("--rename", "=x"), ()])
