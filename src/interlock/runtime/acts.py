@@ -30,6 +30,14 @@ def only_operators(by: Principal, what: str, *, tenants: Iterable[str], home: st
         raise ActRefused(f"{what} of {whose} takes an operator of the tenant {home}; {by.id} is one of {by.tenant}.")
 
 
+def only_auditors(by: Principal, what: str, *, tenants: Iterable[str]) -> None:
+    """Raise `ActRefused` unless `by` may read the log of one of `tenants`."""
+    allowed = frozenset(tenants)
+    if not by.groups & AUDITORS or by.tenant not in allowed:
+        whose = " or ".join(sorted(allowed - {SHARED}))
+        raise ActRefused(f"{what} takes an auditor or operator of {whose}; {by.id} is none.")
+
+
 def signed_by(by: Principal) -> dict[str, object]:
     """The fields of a record that say who did it."""
     return {"principal": by.id, "on_behalf_of": by.on_behalf_of, "actor": by.actor}

@@ -26,7 +26,7 @@ from interlock.core.selection import Choice, SelectionCase
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
 from interlock.ports.documents import DocumentStore
-from interlock.runtime.acts import AUDITORS, only_operators, signed_by
+from interlock.runtime.acts import only_auditors, only_operators, signed_by
 from interlock.runtime.documents import held_in, standing
 from interlock.runtime.example_from import CallReader
 from interlock.runtime.records import Records
@@ -177,8 +177,7 @@ class LibraryDesk:
         await self._save([stored.changed(body)], EventKind.CHOICES_MADE, record, by=by)
 
     def _refuse_unread(self, by: Principal) -> None:
-        if not by.groups & AUDITORS or by.tenant != self._home:
-            raise ActRefused(f"Reading the library of examples takes an auditor or operator of {self._home}.")
+        only_auditors(by, "Reading the library of examples", tenants={self._home})
 
     async def _examples(self) -> tuple[ToolExample, ...]:
         return examples_in(await self._documents(DocumentKind.EXAMPLE))

@@ -21,7 +21,7 @@ from interlock.core.stored import caller_of
 from interlock.core.tool import SHARED, spec_to_json
 from interlock.core.tool import Document as Json
 from interlock.ports import Registered
-from interlock.runtime.acts import AUDITORS, OPERATORS, only_operators, signed_by
+from interlock.runtime.acts import OPERATORS, only_auditors, only_operators, signed_by
 from interlock.runtime.catalogue import Registry
 from interlock.runtime.changes import Planned, carry_out
 from interlock.runtime.documents import held_in, standing
@@ -254,8 +254,7 @@ class Moving(Registry):
         return await standing(self._world.documents, kind, tenant=found.tenant, name=name_of(found))
 
     def _refuse_unread(self, found: Registered, by: Principal, what: str) -> None:
-        if not by.groups & AUDITORS or by.tenant not in (found.tenant, self._home):
-            raise ActRefused(f"{what} {found.name} takes an auditor or operator; {by.id} is none.")
+        only_auditors(by, f"{what} {found.name}", tenants={found.tenant, self._home})
 
     async def _one(self, name: str, version: str, *, tenant: str) -> Registered:
         found = [each for each in await self.list_versions(name, tenant=tenant) if each.version == version]

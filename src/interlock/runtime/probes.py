@@ -17,7 +17,7 @@ from interlock.core.canonical import canonical, decode
 from interlock.core.catalogue import Tool
 from interlock.core.decision import propose
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import ActRefused, DocumentChanged
+from interlock.core.errors import DocumentChanged
 from interlock.core.example import ToolExample
 from interlock.core.example_names import example_name
 from interlock.core.journal import EventKind
@@ -37,7 +37,7 @@ from interlock.core.probe import (
 from interlock.core.readiness import Readiness, Tally
 from interlock.core.tool import spec_to_json
 from interlock.core.typed import from_json
-from interlock.runtime.acts import AUDITORS, only_operators
+from interlock.runtime.acts import only_auditors, only_operators
 from interlock.runtime.documents import held_in, standing
 from interlock.runtime.gate import Gate
 from interlock.runtime.health import HealthState
@@ -106,8 +106,7 @@ class ProbeDesk:
 
         Raises `StoreError`, and `ActRefused` unless `by` may read the log of the installation's own tenant: it probes.
         """
-        if not by.groups & AUDITORS or by.tenant != self._home:
-            raise ActRefused(f"Reading what probes have found takes an auditor or operator of {self._home}.")
+        only_auditors(by, "Reading what probes have found", tenants={self._home})
         return _history_in(await self._document(tool, name))
 
     async def _history(self, example: ToolExample) -> ProbeHistory | None:

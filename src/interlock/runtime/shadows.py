@@ -18,7 +18,7 @@ from interlock.core.call import SHADOW_DOOR, Caller, Origin, Principal, ToolCall
 from interlock.core.catalogue import Tool
 from interlock.core.decision import request_of, required
 from interlock.core.documents import Document, DocumentKind
-from interlock.core.errors import ActRefused, DocumentChanged, InterlockError
+from interlock.core.errors import DocumentChanged, InterlockError
 from interlock.core.facts import Facts
 from interlock.core.freeze import Unfrozen, freeze
 from interlock.core.journal import EventKind
@@ -44,7 +44,7 @@ from interlock.core.shadow import (
 from interlock.core.tool import ChosenBy, ToolSpec
 from interlock.core.view import View
 from interlock.ports import Look
-from interlock.runtime.acts import AUDITORS
+from interlock.runtime.acts import only_auditors
 from interlock.runtime.documents import held_in, standing
 from interlock.runtime.faults import report
 from interlock.runtime.gate import Gate
@@ -110,8 +110,7 @@ class Shadows:
 
     async def report(self, agent: str, tool: str, *, version: str, by: Principal) -> ShadowReport:
         """What trying that version has shown in the agent. Raises `ActRefused` unless `by` may read the log."""
-        if not by.groups & AUDITORS:
-            raise ActRefused(f"Reading what a shadow has shown takes an auditor or operator; {by.id} is none.")
+        only_auditors(by, "Reading what a shadow has shown", tenants={by.tenant})
         place = (by.tenant, agent, tool, version)
         await self._keep(place)
         _, tally = await self._kept(place)

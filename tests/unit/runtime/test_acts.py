@@ -8,8 +8,8 @@ from interlock.core.call import Principal
 from interlock.core.errors import ActRefused
 from interlock.core.policy import PolicySource
 from interlock.core.tool import SHARED
-from interlock.runtime.acts import only_operators, signed_by
-from tests.gates import ALICE, ALL, OPERATOR, Shelf, opened, records
+from interlock.runtime.acts import only_auditors, only_operators, signed_by
+from tests.gates import ALICE, ALL, AUDITOR, OPERATOR, Shelf, opened, records
 
 
 @pytest.mark.requirement("AUD-6")
@@ -34,6 +34,15 @@ def test_what_is_not_their_tenants_own_takes_an_operator_of_the_installations_ow
             only_operators(other, "Anything", tenants=tenants, home="acme")
     with pytest.raises(ActRefused):
         only_operators(replace(OPERATOR, tenant=SHARED), "Anything", tenants=[SHARED], home="acme")
+
+
+def test_what_is_kept_of_a_tenant_is_read_by_who_may_read_its_log() -> None:
+    for by in (AUDITOR, OPERATOR):
+        only_auditors(by, "Reading", tenants=["acme", SHARED])
+        with pytest.raises(ActRefused, match=f"operator of globex; {by.id} is none"):
+            only_auditors(by, "Reading", tenants=["globex", SHARED])
+    with pytest.raises(ActRefused, match="alice"):
+        only_auditors(ALICE, "Reading", tenants=["acme"])
 
 
 @pytest.mark.requirement("AUD-6", "POL-1")
