@@ -28,7 +28,7 @@ from interlock.runtime.documents import held_in, standing
 from interlock.runtime.library import readiness
 from interlock.runtime.packs import added, name_of, pack_of, packs_in, stood, submitter_of
 from interlock.runtime.references import OpenRuns
-from interlock.runtime.versions import Versions, spec_of
+from interlock.runtime.versions import Versions, spec_to_move
 from interlock.runtime.voids import void
 
 REVIEWERS = OPERATORS | {"reviewer"}
@@ -235,7 +235,7 @@ class Moving(Registry):
         beside = [each for each in versions.of(held.tenant, held.name) if each.digest != held.digest]
         back = next((each.version for each in reversed(beside) if each.state in OPEN), "")
         return Case(
-            spec=spec_of(held),
+            spec=spec_to_move(held, to),
             digest=held.digest,
             grounds=wanted.grounds,
             by=wanted.by.id,

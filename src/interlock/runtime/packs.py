@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from interlock.core.call import Principal
-from interlock.core.canonical import canonical, decode, sha256_hex
+from interlock.core.canonical import canonical, sha256_hex
 from interlock.core.evidence_pack import Pack, packs_from_bytes, packs_to_bytes
 from interlock.core.lifecycle import Lifecycle
 from interlock.core.move_gates import Grounds
-from interlock.core.tool import ToolSpec
-from interlock.core.typed import from_json
 from interlock.ports import Document, DocumentKind, Registered
 from interlock.runtime.documents import held_in, unwritten
+from interlock.runtime.versions import spec_to_move
 
 NAME_CHARS_MAX: Final = 512
 
@@ -27,7 +26,7 @@ def name_of(found: Registered) -> str:
 
 def pack_of(found: Registered, *, to: Lifecycle, by: Principal, at_us: int, grounds: Grounds = PUBLISHED) -> Pack:
     """The pack of a move as far as who and what; the desk adds how its gate stood, and the impact."""
-    spec = from_json(ToolSpec, decode(found.spec))
+    spec = spec_to_move(found, to)
     return Pack(
         id=f"{at_us}-{to.value}",
         tenant=found.tenant,

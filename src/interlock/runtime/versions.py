@@ -6,9 +6,12 @@ import logging
 from collections.abc import Iterable, Iterator
 
 from interlock.core.cache import types_read_by
-from interlock.core.listed import Identity, Listed, listed, spec_in, uses_of
+from interlock.core.effect import Effect
+from interlock.core.errors import SpecInvalid
+from interlock.core.lifecycle import OPEN, Lifecycle
+from interlock.core.listed import NO_ARGUMENTS, Identity, Listed, listed, spec_in, uses_of
 from interlock.core.retirement import Retirement, read
-from interlock.core.tool import ToolSpec
+from interlock.core.tool import Entrypoint, ToolSpec
 from interlock.ports import Registered
 
 log = logging.getLogger("interlock.catalogue")
@@ -109,6 +112,28 @@ class Versions:
 def spec_of(row: Registered) -> ToolSpec:
     """The whole spec of a version. Raises `SpecInvalid` where it cannot be read."""
     return spec_in(row.spec, name=row.name, version=row.version)
+
+
+def spec_to_move(row: Registered, to: Lifecycle) -> ToolSpec:
+    """The spec of a version that is to move. One that cannot be read opens nothing, and closes as what it is called.
+
+    Raises `SpecInvalid`.
+    """
+    try:
+        return spec_of(row)
+    except SpecInvalid:
+        if to in OPEN:
+            raise
+        return ToolSpec(
+            name=row.name,
+            description="",
+            input_schema=NO_ARGUMENTS,
+            handler=Entrypoint("", "", ""),
+            effect=Effect.DESTRUCTIVE,
+            tenant=row.tenant,
+            source=row.source,
+            version=row.version,
+        )
 
 
 def going_of(row: Registered) -> Retirement | None:

@@ -153,6 +153,25 @@ async def test_a_late_call_of_a_version_whose_stored_spec_describes_no_tool_is_r
     assert "late calls of search are told nothing" in caplog.text
 
 
+@pytest.mark.requirement("REG-2")
+@pytest.mark.parametrize(("verb", "told"), [("freeze", "TOOL_FROZEN"), ("retire", "TOOL_RETIRED")])
+async def test_a_name_is_closed_as_a_whole_where_one_of_its_versions_cannot_be_read(
+    tmp_path: Path, verb: str, told: str
+) -> None:
+    shelf, path = Shelf(), str(tmp_path / "gate.db")
+    async with opened(path, shelf.tools, ALL) as gate:
+        await gate.catalogue.register([replace(shelf.save.spec(), version="0.9")], by=OPERATOR)
+    with closing(apsw.Connection(path)) as file:
+        file.execute("UPDATE versions SET spec = ? WHERE version = '0.9'", (b"nonsense",))
+    async with opened(path, shelf.tools, ALL) as gate:
+        moved = await getattr(gate.catalogue, verb)("save", by=OPERATOR, reason="it goes wrong")
+        assert [each.version for each in moved] == ["1", "0.9"]
+        assert code(await gate.call(save(), principal=ALICE, task="t")) == told
+        if verb == "freeze":
+            with pytest.raises(SpecInvalid, match=r"stored spec of save 0\.9 cannot be read"):
+                await gate.catalogue.release("save", by=OPERATOR, reason="it is well again")
+
+
 async def test_a_process_with_its_code_calls_it_by_that_and_policies_hold(spoilt: str) -> None:
     async with opened(spoilt, Shelf().tools, NAMED) as gate:
         assert code(await gate.call(save(text="x"), principal=ALICE, task="t")) == "PERMISSION_DENIED"
