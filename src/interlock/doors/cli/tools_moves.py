@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli.answer import DONE, PROBLEM, Answer
+from interlock.doors.cli.answer import DONE, PROBLEM, USAGE, Answer
 from interlock.doors.cli.faults import problem, refusal
 from interlock.doors.cli.shown import rows, visible
 from interlock.doors.cli.verb import verb
@@ -82,7 +82,7 @@ async def move(
     name: Name,
     state: Annotated[str, typer.Argument(help="available, restricted, frozen or quarantined.")],
     *,
-    reason: Reason,
+    reason: Annotated[str, typer.Option("--reason", help="Why; it goes on record. Only --check goes without.")] = "",
     version: Version = None,
     waive: Annotated[Many, typer.Option("--waive", metavar="NEED=WHY", help="Go without this, in your name.")] = None,
     sample: Annotated[Many, typer.Option("--sample", help="What it rests on: an example, a call.")] = None,
@@ -96,6 +96,9 @@ async def move(
     from interlock.core.move_gates import Grounds
     from interlock.doors.cli.session import switching, visited
 
+    if not (reason or check):
+        step = "`interlock tools move --help` shows what it takes."
+        return problem("USAGE", "Missing option '--reason'.", next_step=step, exit_code=USAGE)
     grounds = Grounds(
         reason=reason,
         samples=tuple(sample or ()),
@@ -116,9 +119,11 @@ async def move(
 
 
 async def _gate(session: Session, name: str, *, state: str, version: str | None, grounds: Grounds) -> Answer:
-    if version is None:
-        return problem("USAGE", "A gate is of one version: name it.", next_step="Give --version.")
     acts = session.gate.catalogue
+    versions = await acts.list_versions(name, tenant=session.by.tenant)
+    if version is None and len(versions) != 1:
+        return problem("USAGE", "A gate is of one version: name it.", next_step="Give --version.")
+    version = versions[0].version if version is None else version
     found = await acts.readies(name, _state(state), version=version, by=session.by, reason=grounds)
     values = [(each.need.value, each.stands.value, each.says) for each in found]
     document: list[Json] = [{"need": need, "stands": stands, "says": says} for need, stands, says in values]

@@ -53,6 +53,14 @@ def test_a_version_is_moved_and_its_evidence_is_written_to_a_file_that_shows_cha
     assert cli("tools", "evidence", "read_note", "--version", "9").code == 1
 
 
+def test_a_gate_is_asked_without_a_reason_and_of_the_only_version_there_is(cli: Cli, project: Path) -> None:
+    cli("tools", "move", "read_note", "restricted", *WHY)
+    asked = cli("tools", "move", "read_note", "available", "--check", "--json")
+    stands = {each["need"]: each["stands"] for each in asked.document["gate"]}
+    assert (asked.code, stands["reason"], stands["owner"]) == (1, "lacking", "met")
+    assert states(cli) == ["restricted"]
+
+
 def test_a_gate_is_asked_without_moving_anything(cli: Cli, project: Path) -> None:
     cli("tools", "move", "read_note", "restricted", *WHY)
     asked = cli("tools", "move", "read_note", "available", *WHY, "--version", "1", "--check", "--json")
