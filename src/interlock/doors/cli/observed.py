@@ -8,7 +8,7 @@ from interlock.core.observation import Observation, Problem, Status
 from interlock.core.refusals import Code
 from interlock.doors.cli.answer import DONE, REFUSED, Answer
 from interlock.doors.cli.shown import fields, moment, pretty, visible
-from interlock.doors.cli.steps import step_after_json, step_for
+from interlock.doors.cli.steps import step_after_json, step_after_silence, step_for
 
 WAITING, FAILED, UNKNOWN = 4, 5, 6
 
@@ -49,6 +49,8 @@ def next_step(seen: Observation) -> str:
         return ""
     if error.code is Code.INVALID_JSON:
         return step_after_json(error.message)
+    if error.code is Code.TOOL_UNAVAILABLE:
+        return step_after_silence(error.message)
     return step_for(error.code, tool=seen.tool, approval=seen.approval_id)
 
 

@@ -12,9 +12,12 @@ APPROVALS: Final = "`interlock approvals list --all` shows which there are and h
 OTHER: Final = "Let somebody else do it, with --as ID: [[people]] in interlock.toml says who is in which groups."
 QUOTED: Final = 'Give the arguments as one JSON object in single quotes, such as \'{"id": "a1"}\'.'
 
+_REACH: Final = "Name its host under egress_allow in [interlock] of interlock.toml, if tools may reach it."
+
 _STEPS: Final[Mapping[Code, str]] = {
     Code.INVALID_JSON: "Change that in the arguments, then call again.",
-    Code.TOOL_NOT_FOUND: "`interlock tools list` shows what there is, `interlock policy explain {tool}` why not more.",
+    Code.TOOL_NOT_FOUND: "`interlock tools list` shows what there is, `interlock tools show {tool}` where its versions"
+    " stand, `interlock policy explain {tool}` why not more.",
     Code.TOOL_NOT_ALLOWED: "`interlock tools list` shows what this person may call.",
     Code.TOOL_FROZEN: "`interlock tools release {tool} --reason WHY` opens it again; where a stop closes it,"
     " `interlock tools stops` shows which.",
@@ -53,6 +56,11 @@ _STEPS: Final[Mapping[Code, str]] = {
 def step_for(code: Code, *, tool: str = "", approval: str | None = None) -> str:
     """The next step after this code, for a tool by its name and the approval that it waits for."""
     return _STEPS[code].format(tool=shlex.quote(tool) if tool else "NAME", approval=approval or "ID")
+
+
+def step_after_silence(message: str) -> str:
+    """The next step where no answer came: waiting opens no address that the project does not let tools reach."""
+    return _REACH if "egress_allow" in message else _STEPS[Code.TOOL_UNAVAILABLE]
 
 
 def step_after_json(message: str) -> str:

@@ -38,6 +38,12 @@ def test_every_code_has_a_next_step(code: Code) -> None:
     assert next_step(seen)
 
 
+def test_where_no_answer_came_waiting_is_advised_unless_the_project_does_not_let_tools_reach_it() -> None:
+    shut = "save_note gave no answer: its host has an address that egress_allow does not list."
+    for says, advised in (("It is busy.", "Call it again later."), (shut, "under egress_allow in [interlock]")):
+        assert advised in next_step(SEEN.changed({"error": Problem(Code.TOOL_UNAVAILABLE, says)}))
+
+
 def test_a_name_in_a_next_step_is_quoted_for_the_shell() -> None:
     seen = SEEN.changed({"tool": "x; rm -rf /", "error": Problem(Code.PERMISSION_DENIED, "x")})
     assert "explain 'x; rm -rf /'" in next_step(seen)
