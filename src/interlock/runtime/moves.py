@@ -28,7 +28,7 @@ from interlock.runtime.documents import held_in, standing
 from interlock.runtime.library import readiness
 from interlock.runtime.packs import added, name_of, pack_of, packs_in, stood, submitter_of
 from interlock.runtime.references import OpenRuns
-from interlock.runtime.versions import Versions, spec_to_move
+from interlock.runtime.versions import Versions, contract_of, spec_to_move
 from interlock.runtime.voids import void
 
 REVIEWERS = OPERATORS | {"reviewer"}
@@ -116,11 +116,13 @@ class Moving(Registry):
         return found
 
     async def evidence(self, name: str, *, version: str, by: Principal) -> MoveEvidence:
-        """All that is kept of a version's moves. Raises `ActRefused` unless `by` may read the log, `ToolUnknown`."""
+        """All that is kept of a version's moves. Raises `ActRefused` unless `by` may read the log, `ToolUnknown`, and
+        `SpecInvalid` where its contract cannot be read.
+        """
         found = await self._one(name, version, tenant=by.tenant)
         self._refuse_unread(found, by, "Reading the evidence of")
         packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
-        contract = Json.of(decode(found.spec))
+        contract = contract_of(found)
         return MoveEvidence(name=name, version=version, digest=found.digest, contract=contract, packs=packs)
 
     async def review_days(self, *, tenant: str) -> Mapping[tuple[str, str], str]:

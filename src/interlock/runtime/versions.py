@@ -6,12 +6,13 @@ import logging
 from collections.abc import Iterable, Iterator
 
 from interlock.core.cache import types_read_by
+from interlock.core.canonical import decode
 from interlock.core.effect import Effect
 from interlock.core.errors import SpecInvalid
 from interlock.core.lifecycle import OPEN, Lifecycle
 from interlock.core.listed import NO_ARGUMENTS, Identity, Listed, listed, spec_in, uses_of
 from interlock.core.retirement import Retirement, read
-from interlock.core.tool import Entrypoint, ToolSpec
+from interlock.core.tool import Document, Entrypoint, ToolSpec
 from interlock.ports import Registered
 
 log = logging.getLogger("interlock.catalogue")
@@ -112,6 +113,14 @@ class Versions:
 def spec_of(row: Registered) -> ToolSpec:
     """The whole spec of a version. Raises `SpecInvalid` where it cannot be read."""
     return spec_in(row.spec, name=row.name, version=row.version)
+
+
+def contract_of(row: Registered) -> Document:
+    """The spec of a version as it is stored, whatever this program knows of it. Raises `SpecInvalid`."""
+    try:
+        return Document.of(decode(row.spec))
+    except ValueError as fault:
+        raise SpecInvalid(f"the stored spec of {row.name} {row.version} cannot be read: {fault}") from None
 
 
 def spec_to_move(row: Registered, to: Lifecycle) -> ToolSpec:

@@ -124,7 +124,11 @@ async def test_a_stored_spec_that_cannot_be_read_closes_that_tool_alone(
         assert [each.spec.name for each in gate.catalogue.visible(Caller(ALICE))] == ["search"]
         assert [each.name for each in await gate.catalogue.list_versions("save")] == ["save"]
         later = replace(shelf.save.spec(), version="1.1")
-        for asked in (gate.catalogue.diff("save", "1", "1"), gate.catalogue.successions([later])):
+        for asked in (
+            gate.catalogue.diff("save", "1", "1"),
+            gate.catalogue.successions([later]),
+            gate.catalogue.evidence("save", version="1", by=OPERATOR),
+        ):
             with pytest.raises(SpecInvalid, match="stored spec of save 1 cannot be read"):
                 await asked
         await gate.catalogue.register([replace(shelf.search.spec(), name="more")], by=OPERATOR)

@@ -86,13 +86,12 @@ def published(name: str, version: str, versions: Iterable[Registered]) -> Tool:
 
 
 def _compiled(found: Registered) -> Tool:
-    from interlock.core.canonical import decode
+    """The tool that a version describes. Raises `SpecInvalid` where it cannot be read."""
+    from interlock.core.listed import spec_in
     from interlock.core.retirement import read
-    from interlock.core.tool import ToolSpec
     from interlock.core.tool_compile import compile_tool
-    from interlock.core.typed import from_json
 
-    spec = from_json(ToolSpec, decode(found.spec))
+    spec = spec_in(found.spec, name=found.name, version=found.version)
     return compile_tool(spec, state=found.state, retirement=read(found.retirement))
 
 

@@ -1,6 +1,9 @@
 """`interlock tools promote` says until when one act goes back."""
 
+from contextlib import closing
 from pathlib import Path
+
+import apsw
 
 from tests.unit.doors.cli.conftest import Cli
 from tests.unit.doors.cli.test_agents import READ, versions
@@ -68,3 +71,12 @@ def test_what_cannot_be_the_default_leads_to_where_versions_stand(cli: Cli, vers
     assert (again["code"], again["message"]) == ("MOVE_REFUSED", "2 is the default already")
     assert "tools show NAME" in again["next"]
     assert "tools check" not in again["next"]
+
+
+def test_a_promoted_version_whose_stored_spec_cannot_be_read_is_told_by_its_name(cli: Cli, versions: Path) -> None:
+    cli("tools", "promote", READ, "1")
+    for store in versions.rglob("*.db"):
+        with closing(apsw.Connection(str(store))) as file:
+            file.execute("UPDATE versions SET spec = ? WHERE name = ? AND version = '1'", (b"nonsense", READ))
+    refused = cli("tools", "show", READ, "--json").document["error"]
+    assert refused["message"].startswith(f"the stored spec of {READ} 1 cannot be read")
