@@ -33,12 +33,12 @@ log = logging.getLogger("interlock.catalogue")
 class Routing:
     """Agents that are published, and default versions that operators have set, by tenant and name.
 
-    `moved` are the names whose default may be another than when this was `settled` last; None: any may be.
+    `moved` are the names whose default may be another than when a catalogue was `settled` last.
     """
 
     agents: tuple[AgentTools, ...] = ()
     defaults: Mapping[Named, DefaultVersion] = field(default_factory=dict)
-    moved: frozenset[Named] | None = None
+    moved: frozenset[Named] = frozenset()
 
 
 K = TypeVar("K")
@@ -61,7 +61,6 @@ class Known:
         self.versions = Versions()
         self._specs: dict[str, ToolSpec] = {}
         self._stale: set[Named] = set()
-        self._defaults: Mapping[Named, DefaultVersion] = {}
         self._tools: dict[tuple[str, Lifecycle, str], Tool] = {}
 
     def add(self, specs: Iterable[ToolSpec], *, compiled: Collection[Tool] = ()) -> None:
@@ -86,12 +85,11 @@ class Known:
 
     def renewed(self, base: Catalogue, routing: Routing, *, new: tuple[Registered, ...] = ()) -> Renewed:
         """The catalogue as it follows on one that this gave before, with versions that are about to be published."""
-        moved = self._moved(routing) if routing.moved is None else routing.moved
         coming: dict[Named, list[Registered]] = {}
         for each in new:
             coming.setdefault((each.tenant, each.name), []).append(each)
         parts = _Parts(base)
-        for place in sorted(self._stale | moved | coming.keys()):
+        for place in sorted(self._stale | routing.moved | coming.keys()):
             rows = self.versions.of(*place)
             if place in coming:
                 moving = {_which(each): each for each in (*rows, *coming[place])}
@@ -99,14 +97,9 @@ class Known:
             self._put(parts, place, rows=rows, default=routing.defaults.get(place))
         return Renewed(parts.catalogue(self.epoch, routing), tuple(parts.changes))
 
-    def settled(self, routing: Routing) -> None:
+    def settled(self) -> None:
         """What was worked out last is in view: names are stale again only once something changes."""
         self._stale.clear()
-        self._defaults = routing.defaults
-
-    def _moved(self, routing: Routing) -> frozenset[Named]:
-        moved = {each for each, default in routing.defaults.items() if self._defaults.get(each) != default}
-        return frozenset(moved | (self._defaults.keys() - routing.defaults.keys()))
 
     def _put(
         self, parts: _Parts, place: Named, *, rows: tuple[Registered, ...], default: DefaultVersion | None

@@ -56,7 +56,7 @@ class Views:
         routing = self._heard.routing()
         renewed = self._known.renewed(self.current.catalogue, routing)
         policies = self._compiled(sources, renewed)
-        self._known.settled(routing)
+        self._known.settled()
         self._heard.settled()
         catalogue = replace(renewed.catalogue, stops=stops)
         self.current = View(catalogue, policies, epoch, self._environment, self._known.versions.cached)
@@ -76,10 +76,6 @@ class Views:
         """The view as the store has it now, read again only where it has changed."""
         return self.current if await self._store.epoch() == self.current.epoch else await self.refresh()
 
-    async def catalogue(self, new: tuple[Registered, ...] = (), *, saving: tuple[Document, ...] = ()) -> Catalogue:
-        """The tools as the store has them now, with what is about to be published or saved."""
-        return (await self._renewed(new, saving)).catalogue
-
     async def proposed(
         self,
         sources: tuple[PolicySource, ...],
@@ -87,7 +83,10 @@ class Views:
         new: tuple[Registered, ...] = (),
         saving: tuple[Document, ...] = (),
     ) -> tuple[Catalogue, PolicySet]:
-        """The same with these policies, which are compiled anew only where they are not those in force."""
+        """The tools as the store has them now, with what is about to be published or saved, under these policies.
+
+        Those are compiled anew only where they are not those in force. Raises `PolicyInvalid`.
+        """
         renewed = await self._renewed(new, saving)
         return renewed.catalogue, self._compiled(sources, renewed)
 

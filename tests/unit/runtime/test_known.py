@@ -27,10 +27,10 @@ def stored(spec: ToolSpec, state: Lifecycle = Lifecycle.AVAILABLE) -> Registered
 
 
 ROWS = st.builds(stored, st.sampled_from(SPECS), st.sampled_from(Lifecycle))
-ROUTES = st.dictionaries(
-    st.sampled_from([(SHARED, name) for name in "abc"]),
-    st.sampled_from("1239").map(DefaultVersion),
-).map(lambda defaults: Routing((), defaults))
+NAMES = [(SHARED, name) for name in "abc"]
+ROUTES = st.dictionaries(st.sampled_from(NAMES), st.sampled_from("1239").map(DefaultVersion)).map(
+    lambda defaults: Routing((), defaults, moved=frozenset(NAMES))
+)
 
 
 def shown(found: Catalogue) -> tuple[object, ...]:
@@ -63,7 +63,7 @@ def test_step_by_step_it_means_what_it_means_from_the_beginning(
                 del specs[old.identity]
             specs[new.identity] = new
         catalogue = renewed.catalogue
-        known.settled(routing)
+        known.settled()
         assert specs == {spec.identity: spec for spec in catalogue.specs}
         anew = Known()
         anew.add(code)
@@ -95,7 +95,7 @@ def test_one_change_costs_the_same_among_few_and_among_many() -> None:
         known.add(specs)
         known.learn(1, map(stored, specs))
         catalogue = known.renewed(Catalogue(), NO_ROUTING).catalogue
-        known.settled(NO_ROUTING)
+        known.settled()
         frozen = stored(specs[1], Lifecycle.FROZEN)
 
         def freeze() -> None:

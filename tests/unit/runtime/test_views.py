@@ -48,8 +48,8 @@ async def test_what_is_about_to_be_published_or_saved_can_be_looked_at_first() -
     store = MemoryStore()
     views = Views(store, documents=store.documents, environment="")
     views.add([ONE])
-    assert (await views.catalogue((stored(ONE),))).find("acme", "search") is not None
-    assert (await views.catalogue()).find("acme", "search") is None
+    assert (await views.proposed((), new=(stored(ONE),)))[0].find("acme", "search") is not None
+    assert (await views.proposed(()))[0].find("acme", "search") is None
     kept, own = PolicySource("kept", ALL), PolicySource("own", ALL, tenant="acme")
     await store.save_policies((kept, own), Values().event())
     new = PolicySource("new", ALL, tenant="acme")
