@@ -141,6 +141,10 @@ def _written(source: Source[S], snapshot: S, wish: Wish, *, seen: Seen | None = 
     if wish.output is None:
         return Answer({}, "\n".join(lines), file=told.text.encode())
     put(wish.output, told.text)
+    closed = [each for each in wish.accept if each not in told.allowed]
+    lines += [
+        f"{visible(each)} stays closed: --accept leaves open what was open, and opens nothing." for each in closed
+    ]
     step = f"review {visible(wish.output)} and set allow: true on what may be a tool."
     document: dict[str, Json] = {
         "kind": source.name,

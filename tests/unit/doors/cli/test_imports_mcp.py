@@ -70,6 +70,14 @@ def test_renewing_closes_what_has_changed_but_for_what_is_accepted(cli: Cli, tmp
     assert (wrong.code, "is it 'b'" in wrong.err) == (1, True)
 
 
+def test_what_was_closed_is_said_to_stay_so_though_it_is_accepted(cli: Cli, tmp_path: Path, server: Listing) -> None:
+    server.says(entry("a"), entry("b"))
+    cli(*take(server, "-o", "post.yaml"))
+    assert "a stays closed: --accept leaves open" in cli("import", "mcp", "-o", "post.yaml", "--accept", "a").out
+    allow(tmp_path)
+    assert "stays closed" not in cli("import", "mcp", "-o", "post.yaml", "--accept", "a").out
+
+
 def test_what_comes_later_is_named_as_the_others_are(cli: Cli, tmp_path: Path, server: Listing) -> None:
     cli(*take(server, "--prefix", "post_", "-o", "post.yaml"))
     server.says(entry(), entry("later"))
