@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
@@ -190,8 +190,3 @@ def _refuse_canary(canary: Canary, about: str, *, agent: AgentTools) -> None:
 def _refuse_name(text: str, what: str, *, chars_max: int) -> None:
     if not is_name(text, chars_max=chars_max):
         raise AgentInvalid(f"{what} is 1 to {chars_max} characters, all of which can be kept")
-
-
-def tools_named(names: Iterable[str]) -> tuple[ToolUse, ...]:
-    """Tools by name alone, each to be held at the default of the moment when they are saved."""
-    return tuple(ToolUse(each) for each in names)

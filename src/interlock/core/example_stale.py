@@ -41,11 +41,6 @@ def version_fits(wanted: str, version: str) -> bool:
     return bool(bounds) and all(each is not None and _within(numbers, each[1] or "==", each[2]) for each in bounds)
 
 
-def is_range(wanted: str) -> bool:
-    """Whether more than one version may fit."""
-    return not wanted or wanted == "*" or wanted.endswith((".x", ".*")) or wanted[0] in "<>"
-
-
 def stale(example: ToolExample, spec: ToolSpec, *, today: date) -> str:
     """Why an example says nothing of this version of its tool, in words; empty where it does."""
     return "; ".join(_reasons(example, spec, today))

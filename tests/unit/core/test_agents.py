@@ -15,7 +15,6 @@ from interlock.core.agents import (
     agent_from_bytes,
     agent_to_bytes,
     refuse_invalid,
-    tools_named,
 )
 from interlock.core.errors import AgentInvalid
 
@@ -81,7 +80,7 @@ def agent(*uses: ToolUse, name: str = "clerk", tenant: str = "acme", window_s: i
         (agent(tenant="\ud800"), "a tenant is"),
         (agent(HELD, ToolUse("search", "2")), "lists search twice"),
         (agent(window_s=-1), "not less than 0"),
-        (agent(*tools_named(f"tool{number}" for number in range(5_000))), "at most 4096"),
+        (agent(*[ToolUse(f"tool{number}") for number in range(5_000)]), "at most 4096"),
         (agent(ToolUse("", "1")), "a tool's name"),
         (agent(ToolUse("search", "1\x00")), "a version"),
         (agent(ToolUse("search")), "held at a version: name it"),
