@@ -4,6 +4,7 @@ import atexit
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
@@ -34,6 +35,7 @@ def server_url() -> str:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     pgserver = _pgserver(folder)
     url = str(pgserver.get_server(folder / "data", cleanup_mode="delete").get_uri())
+    atexit.register(_kept(folder))
     with psycopg.connect(url, autocommit=True) as admin:
         # What a test kills is a process, never the machine: what was given to the operating system survives that.
         admin.execute("ALTER SYSTEM SET fsync = off")
@@ -41,11 +43,30 @@ def server_url() -> str:
     return url
 
 
+_KEEPER = """read -r said
+[ "$said" = over ] && exit
+kill -INT "$(head -n 1 "$1/data/postmaster.pid")" 2>/dev/null
+sleep 3
+rm -rf "$1"
+"""
+"""Waits for a word. A process that is killed says none, but its end of the pipe is closed."""
+
+
+def _kept(folder: Path) -> Callable[[], object]:
+    """Have the server in `folder` ended, and the folder removed, also where this process is killed and can end nothing
+    itself. What it gives back is called where the server is ended as it should be."""
+    keeper = subprocess.Popen(
+        ["sh", "-c", _KEEPER, "keeper", str(folder)], stdin=subprocess.PIPE, start_new_session=True
+    )
+    return lambda: keeper.communicate(b"over\n")
+
+
 class OwnServer:
     """A server of a test's own, which it may kill."""
 
     def __init__(self, folder: Path) -> None:
         self._server = _pgserver(folder).get_server(folder / "data", cleanup_mode="stop")
+        self._let_go = _kept(folder)
         self.url = str(self._server.get_uri())
 
     def kill(self) -> None:
@@ -65,6 +86,7 @@ class OwnServer:
     def close(self) -> None:
         """Stop it."""
         self._server.cleanup()
+        self._let_go()
 
 
 @pytest.fixture
