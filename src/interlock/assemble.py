@@ -117,8 +117,9 @@ HOMES = {"Settings": tuple(Settings.__dataclass_fields__), "Host": tuple(Host.__
 class Gate(Walk):
     """An open Interlock: the gate, with the desks around it. `async with Gate.open(...) as gate:`
 
-    `recovered` counts what opening did about calls that earlier processes left behind. `changed` are tools whose code
-    here is another than what is published under their version: they cannot be called.
+    `recovered` counts what opening did about calls that earlier processes left behind. `published` are the versions
+    that opening published. `changed` are tools whose code here is another than what is published under their version:
+    they cannot be called.
     """
 
     def __init__(
@@ -160,6 +161,7 @@ class Gate(Walk):
         self._models = tuple(models)
         self._timers = Timers(redactor=records.redactor, entropy=world.entropy)
         self.recovered = Recovered()
+        self.published: tuple[ToolSpec, ...] = ()
         self.changed: tuple[ToolSpec, ...] = ()
 
     @property
@@ -225,7 +227,7 @@ class Gate(Walk):
             await self.catalogue.know(specs)
             return
         wanted = [spec for spec in specs if spec not in self.changed]
-        await self.catalogue.register(wanted, by=self._host, under=sources)
+        self.published = await self.catalogue.register(wanted, by=self._host, under=sources)
         if sources is not None:
             await self.policies.save(sources, by=self._host)
         self.recovered = await self.recovery.recover()

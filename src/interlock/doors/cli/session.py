@@ -138,11 +138,24 @@ async def _entered(
     settings = replace(project.settings, publish=publish, drives=Drives.NAMED)
     host = Host(key_folder=project.root if project.is_database else None, models=models(project))
     async with Gate.open(project.store, tools=load(project), settings=settings, host=host) as gate:
-        for spec in gate.changed:
-            unlike = await changed(spec, gate)
-            note("\n    ".join([f"{visible(str(unlike))} It cannot be called as it is.", *lines_of(unlike)]))
+        await _tell_of_versions(gate)
         names = frozenset(each.name for each in host.models)
         yield Session(project, gate, replace(by, actor=os_user()), os_user(), names)
+
+
+async def _tell_of_versions(gate: Gate) -> None:
+    """Nobody shall publish a version of a known tool without hearing of it, nor wonder why one cannot be called."""
+    for spec in gate.published:
+        known = await gate.catalogue.list_versions(spec.name, tenant=spec.tenant)
+        before = [each.version for each in known if each.version != spec.version]
+        if before:
+            note(
+                f"{visible(spec.name)} {visible(spec.version)} is published now, beside {visible(', '.join(before))}: "
+                "what changes in it from here on needs a version of its own."
+            )
+    for spec in gate.changed:
+        unlike = await changed(spec, gate)
+        note("\n    ".join([f"{visible(str(unlike))} It cannot be called as it is.", *lines_of(unlike)]))
 
 
 @asynccontextmanager

@@ -92,7 +92,10 @@ def test_a_changed_tool_is_named_and_cannot_be_called_until_it_has_a_new_version
     assert "    /description: " in cli("tools", "check").out
     edited.write_text(edited.read_text().replace('effect="read",', 'effect="read", version="2",', 1))
     assert cli("tools", "check").code == 0
-    assert cli(*READ).code == 0
+    called = cli(*READ)
+    assert called.code == 0
+    assert "read_note 2 is published now, beside 1: " in called.err
+    assert "is published" not in cli(*READ).err
 
 
 def test_a_tool_is_closed_also_where_the_code_cannot_be_loaded(cli: Cli, edited: Path) -> None:
