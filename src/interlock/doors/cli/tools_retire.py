@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from interlock.doors.cli.answer import Answer
+from interlock.doors.cli.answer import Answer, note
 from interlock.doors.cli.faults import problem, refusal
 from interlock.doors.cli.shown import rows, visible
 from interlock.doors.cli.tools_moves import Many, Name, One, Reason, Version, moved, told
@@ -81,7 +81,9 @@ async def _retired(session: Session, name: str, *, version: str | None, said: tu
     rests = await acts.references(name, version=version, by=session.by)
     which = "every version" if version is None else f"version {visible(version)}"
     counts = ", ".join(f"{len(each)} {kind}" for kind, each in _summed(rests).items() if each)
-    question = f"Retire {which} of {visible(name)} for good{f' ({counts} rest on it)' if counts else ''}?"
+    if counts:
+        note(f"On {which} of {visible(name)} rest: {counts}. `interlock tools references {visible(name)}` lists them.")
+    question = f"Retire {which} of {visible(name)} for good?"
     if not confirmed(question, yes=yes):
         step = f"`interlock tools retire {visible(name)} --reason WHY --yes` does it without asking."
         return problem("NOT_CONFIRMED", "Nothing was changed.", next_step=step)

@@ -75,3 +75,11 @@ def test_what_rests_on_a_tool_is_listed_and_nobody_who_sits_nowhere_retires_it_u
     for verb in (("retire", "read_note", "--yes"), ("replace", "read_note", "look_up"), ("keep", "read_note")):
         ran = cli("tools", *verb, *WHY, "--as", "second", "--json")
         assert ran.document["error"]["code"] in ("PERMISSION_DENIED", "ACT_REFUSED")
+
+
+def test_who_retires_a_tool_hears_what_rests_on_it_also_where_nobody_is_asked(cli: Cli, both: Path) -> None:
+    assert "rest:" not in cli("tools", "retire", "look_up", *WHY, "--yes").err
+    cli("agents", "set", "clerk", "--tool", "read_note", "--owner", "notes", *WHY)
+    retired = cli("tools", "retire", "read_note", *WHY, "--yes")
+    assert retired.code == 0
+    assert "On every version of read_note rest: 1 agents. `interlock tools references read_note`" in retired.err
