@@ -126,6 +126,11 @@ def _of_file(path: Path) -> ModuleType:
     return module
 
 
+def refused_imports(project: Project) -> tuple[str, ...]:
+    """What is to be said of imported tools that were allowed and have drifted since. Raises `ToolsInvalid`."""
+    return tuple(each for place, load in _snapshots(project) for each in _read(load, project.root / place)[1])
+
+
 def _of_manifest(path: Path) -> tuple[Declaration, ...]:
     from interlock.importers.manifest import declared
 
@@ -147,11 +152,17 @@ def _snapshots(project: Project) -> Iterator[tuple[str, Callable[[Path], Importe
 
 def _imported(load: Callable[[Path], Imported], path: Path) -> tuple[Declaration, ...]:
     """The tools of a snapshot; what makes none any longer is told, and left out."""
+    tools, refused = _read(load, path)
+    for each in refused:
+        note(f"{each}.")
+    return tools
+
+
+def _read(load: Callable[[Path], Imported], path: Path) -> tuple[tuple[Declaration, ...], tuple[str, ...]]:
+    """The tools of a snapshot, and what is to be said of those that it allows and that are none any longer."""
     try:
         found = load(path)
     except OSError as fault:
         raise ToolsInvalid(f"{fault.filename} cannot be read: {fault.strerror}") from fault
-    for each in found.refused:
-        named = f"{each.name} ({each.key})" if each.name else each.key
-        note(f"{named} of {path.name} is no tool: {each.reason}.")
-    return found.tools
+    named = [(f"{each.name} ({each.key})" if each.name else each.key, each.reason) for each in found.refused]
+    return found.tools, tuple(f"{name} of {path.name} is no tool: {reason}" for name, reason in named)

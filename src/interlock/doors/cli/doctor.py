@@ -15,7 +15,7 @@ import typer
 
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
 from interlock.doors.cli.faults import VERSIONED, of_system
-from interlock.doors.cli.shown import counted, rows
+from interlock.doors.cli.shown import counted, rows, visible
 from interlock.doors.cli.verb import line, verb
 
 if TYPE_CHECKING:
@@ -141,6 +141,8 @@ async def _of_project() -> AsyncIterator[Check]:
     tools = await _tools(project)
     yield tools
     if tools.state != BAD:
+        if project.openapi or project.mcp or project.python:
+            yield _imports(project)
         yield await _policies()
     store = await _store(project)
     yield store
@@ -175,6 +177,17 @@ async def _tools(project: Project) -> Check:
     if advised:
         return Check("tools", WANTING, f"{len(specs)} can be registered", "`interlock tools check` has advice.")
     return Check("tools", GOOD, f"{len(specs)} can be registered")
+
+
+def _imports(project: Project) -> Check:
+    """Whether every imported tool that a person allowed is still what was reviewed."""
+    from interlock.doors.cli.code import refused_imports
+
+    refused = refused_imports(project)
+    if refused:
+        step = "Import them anew with --check to see what has changed, and with --accept ENTRY to let it in."
+        return Check("imports", BAD, visible("; ".join(refused)), step)
+    return Check("imports", GOOD, "none has drifted")
 
 
 async def _unlike(project: Project, specs: list[ToolSpec]) -> list[str]:

@@ -66,11 +66,20 @@ def test_a_project_has_the_tools_of_its_snapshots_until_they_change(cli: Cli, pr
     assert "read_pets" not in cli("tools", "list", "--all").out
     allow(project)
     assert cli("tools", "show", "read_pets", "--json").document["spec"]["owner"] == "notes"
+    assert ("good", "none has drifted") in _imports_at_the_doctors(cli)
     write(summary="Read any pet.")
+    state, found = _imports_at_the_doctors(cli)[0]
+    assert state == "PROBLEM"
+    assert "read_pets (GET /pets) of pets.yaml is no tool" in found
     ran = cli("tools", "list", "--all")
     assert ran.code == 0
     assert "read_note" in ran.out
     assert "read_pets (GET /pets) of pets.yaml is no tool: it has changed since it was reviewed: title" in ran.err
+
+
+def _imports_at_the_doctors(cli: Cli) -> list[tuple[str, str]]:
+    checks = cli("doctor", "--json").document["checks"]
+    return [(each["state"], each["found"]) for each in checks if each["name"] == "imports"]
 
 
 def test_renewing_closes_what_has_changed_unless_it_is_accepted(cli: Cli, tmp_path: Path, write: Write) -> None:
