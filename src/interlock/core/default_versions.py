@@ -15,18 +15,25 @@ class DefaultVersion:
     """What a name means until somebody says otherwise, whatever is published meanwhile.
 
     An empty `version` is the one published last, whichever that is by then. `before` is what the name meant before, to
-    which one act goes back until `until_us` (microseconds, UTC).
+    which one act goes back until `until_us` (microseconds, UTC); `followed`: it meant that because it was the one
+    published last, and going back lets the name follow those again.
     """
 
     version: str
     before: str = ""
     until_us: int = 0
+    followed: bool = False
 
     def promoted(self, version: str, *, until_us: int) -> DefaultVersion:
         """Another version is the default, and this one is kept for a while. Raises `MoveRefused` where it is it."""
         if version == self.version:
             raise MoveRefused(f"{version} is the default already")
         return DefaultVersion(version, self.version, until_us)
+
+    @staticmethod
+    def first(version: str, *, newest: str, until_us: int) -> DefaultVersion:
+        """A version is the default of a name that followed what was published last, which was `newest`."""
+        return DefaultVersion(version, "" if newest == version else newest, until_us, followed=True)
 
     def newest(self, *, until_us: int) -> DefaultVersion:
         """The version published last is the default again. Raises `MoveRefused` where it is."""
@@ -35,14 +42,20 @@ class DefaultVersion:
         return DefaultVersion("", self.version, until_us)
 
     def rolled_back(self, now_us: int) -> DefaultVersion:
-        """The version before is the default again. Raises `MoveRefused` where there is no way back."""
-        if not self.before:
-            raise MoveRefused(f"there is no version before {self.version} to go back to: promote one")
+        """What it meant before is the default again. Raises `MoveRefused` where there is no way back."""
+        if not self.before and not self.followed:
+            there = f"version before {self.version}" if self.version else "promotion"
+            raise MoveRefused(f"there is no {there} to go back {'to' if self.version else 'from'}: promote a version")
         if now_us > self.until_us:
             raise MoveRefused(
-                f"the window for going back to {self.before} has passed: promote it, which is another decision"
+                f"the window for going back to {self.way_back} has passed: promote it, which is another decision"
             )
-        return DefaultVersion(self.before)
+        return DefaultVersion("" if self.followed else self.before)
+
+    @property
+    def way_back(self) -> str:
+        """Where one act goes back to, in words; empty where there is no way back."""
+        return "the version published last" if self.followed else self.before
 
 
 def default_to_bytes(default: DefaultVersion) -> bytes:

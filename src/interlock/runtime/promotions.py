@@ -64,7 +64,8 @@ class Promotions(Stopping):
     ) -> DefaultVersion:
         """Make a version the default of its name, whatever is published after it. It takes hold with the next call.
 
-        The default until now is kept for `window_s`, in which `roll_back` goes back to it. Raises `ActRefused`,
+        What the name meant until now is kept for `window_s`, in which `roll_back` goes back to it: to a version, or to
+        following the one published last where that was it. Raises `ActRefused`,
         `ToolUnknown`, `MoveRefused` where the version takes no calls or is the default already, `PolicyInvalid` where
         policies do not fit it, `DocumentChanged` where somebody else has changed it at the same time.
         """
@@ -113,6 +114,7 @@ class Promotions(Stopping):
             "version": default.version,
             "newest": not default.version,
             "before": default.before,
+            "followed": default.followed,
             "until_us": default.until_us,
             "reason": act.reason,
         }
@@ -122,12 +124,10 @@ class Promotions(Stopping):
         self, versions: tuple[Registered, ...], stored: DefaultVersion | None, *, version: str, window_s: int
     ) -> DefaultVersion:
         _refuse_closed(versions, version)
-        if stored is not None and not stored.version:
-            stored = None  # that follows the newest, as a name does that nobody has set
-        before = stored or DefaultVersion(self._published_last(versions))
-        if stored is None and before.version in ("", version):
-            return DefaultVersion(version)  # from now on it stays, and nothing comes before it
-        return before.promoted(version, until_us=self._world.clock.now_us() + window_s * 1_000_000)
+        until_us = self._world.clock.now_us() + window_s * 1_000_000
+        if stored is None or not stored.version:
+            return DefaultVersion.first(version, newest=self._published_last(versions), until_us=until_us)
+        return stored.promoted(version, until_us=until_us)
 
     def _following(
         self, versions: tuple[Registered, ...], stored: DefaultVersion | None, *, window_s: int
@@ -139,7 +139,7 @@ class Promotions(Stopping):
         if stored is None:
             raise MoveRefused(f"no version of {versions[0].name} was promoted: there is nothing to go back from")
         changed = stored.rolled_back(self._world.clock.now_us())
-        _refuse_closed(versions, changed.version)
+        _refuse_closed(versions, changed.version or _newest(versions))
         return changed
 
     async def _stored_default(self, name: str, *, tenant: str) -> tuple[Document, DefaultVersion | None]:

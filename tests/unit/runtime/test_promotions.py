@@ -74,8 +74,9 @@ async def test_after_its_window_a_promotion_is_not_taken_back_by_one_act() -> No
 
 async def test_the_default_that_nobody_has_set_can_be_set_so_that_it_stays(gate: Gate) -> None:
     assert await gate.catalogue.default("search") is None
-    assert await promoted(gate, "2") == DefaultVersion("2")
-    assert await gate.catalogue.default("search", tenant="acme") == DefaultVersion("2")
+    set_ = await promoted(gate, "2")
+    assert (set_.version, set_.before, set_.followed) == ("2", "", True)
+    assert await gate.catalogue.default("search", tenant="acme") == set_
     with pytest.raises(SpecInvalid, match="the default already"):
         await promoted(gate, "2")
 
@@ -102,7 +103,22 @@ async def test_from_the_newest_a_promotion_goes_as_from_a_name_that_nobody_has_s
     await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY)
     assert (await promoted(gate, "1")).before == "2"
     await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY)
-    assert await promoted(gate, "2") == DefaultVersion("2")
+    assert (await promoted(gate, "2")).followed
+
+
+@pytest.mark.parametrize("first", ["1", "2"])
+async def test_taking_back_the_first_promotion_lets_the_name_follow_what_is_published_last(
+    gate: Gate, first: str
+) -> None:
+    await promoted(gate, first)
+    assert await gate.catalogue.roll_back("search", by=OPERATOR, reason=WHY) == DefaultVersion("")
+    assert await version(gate, agent="") == "2"
+    await gate.catalogue.register([gate._bound(searches("3")[0])], by=OPERATOR)
+    assert await version(gate, agent="") == "3"
+    with pytest.raises(SpecInvalid, match="there is no promotion to go back from"):
+        await gate.catalogue.roll_back("search", by=OPERATOR, reason=WHY)
+    back = (await records(gate, "tool.rolled_back"))[-1]
+    assert (back["version"], back["newest"]) == ("", True)
 
 
 async def test_following_the_newest_passes_the_gates_of_a_promotion() -> None:
@@ -119,7 +135,7 @@ async def test_following_the_newest_passes_the_gates_of_a_promotion() -> None:
             await gate.catalogue.move("search", Lifecycle.FROZEN, version=each, by=OPERATOR, reason=WHY)
         with pytest.raises(SpecInvalid, match="is frozen, which no default is"):
             await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY)
-        assert await gate.catalogue.default("search") == DefaultVersion("1", "2", (await default(gate)).until_us)
+        assert await gate.catalogue.default("search") == DefaultVersion("1", "2", (await default(gate)).until_us, followed=True)
 
 
 async def test_after_its_window_following_the_newest_is_not_taken_back_by_one_act() -> None:

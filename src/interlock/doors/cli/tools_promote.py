@@ -81,10 +81,11 @@ def _answer(name: str, found: DefaultVersion, *, here: str) -> Answer:
         "version": version or None,
         "newest": not found.version,
         "before": found.before or None,
+        "followed": found.followed,
         "until_us": found.until_us or None,
         "here": bool(here) and here == version,
     }
-    back = f" `interlock tools rollback {name}` goes back to {found.before} until {moment(found.until_us)}."
+    back = f" `interlock tools rollback {name}` goes back to {found.way_back} until {moment(found.until_us)}."
     means = f"version {version}" if found.version else f"the version published last, now {version or 'not here'},"
-    says = f"{name} means {means} from now on.{back if found.before else ''}"
+    says = f"{name} means {means} from now on.{back if found.way_back else ''}"
     return Answer(document, visible(f"{says}\n{uncoded(name, version)}" if version != here else says))

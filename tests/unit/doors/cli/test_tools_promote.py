@@ -13,7 +13,7 @@ __all__ = ["versions"]
 
 def test_the_way_back_is_told_with_its_end(cli: Cli, versions: Path) -> None:
     text = cli("tools", "promote", READ, "1", "--window-days", "2").out
-    assert f"{READ} means version 1 from now on. `interlock tools rollback {READ}` goes back to 2 until " in text
+    assert f"{READ} means version 1 from now on. `interlock tools rollback {READ}` goes back to the version published last until " in text
     assert (
         cli("tools", "promote", READ, "2", "--window-days", "-1", "--json").document["error"]["code"] == "MOVE_REFUSED"
     )
@@ -39,7 +39,7 @@ def test_a_name_that_means_a_version_without_code_here_is_told_wherever_it_is_as
     refused = cli("audit", "query", "--kind", "call.refused", "--json").document["records"][-1]
     assert (refused["record"]["code"], refused["record"]["told"]) == ("TOOL_UNAVAILABLE", "TOOL_NOT_FOUND")
     back = cli("tools", "rollback", READ, "--json").document
-    assert (back["version"], back["here"]) == ("2", True)
+    assert (back["version"], back["newest"], back["here"]) == ("2", True, True)
     assert cli("tools", "list", "--all", "--json").document["attention"] == []
 
 
