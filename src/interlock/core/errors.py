@@ -32,6 +32,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from interlock.core.move_gates import Halt
     from interlock.core.spec_changes import SpecChange
 
 
@@ -72,7 +73,13 @@ class VersionExists(SpecInvalid):
 class MoveRefused(SpecInvalid):
     """A move of a version, or of the default of a name, that leads nowhere from where it stands, whose gate lacks
     something, or that does not say what it has to say.
+
+    `halt` is what stands in the way, where it is the version itself.
     """
+
+    def __init__(self, message: str, halt: Halt | None = None) -> None:
+        super().__init__(message)
+        self.halt = halt
 
 
 class ToolUnknown(InterlockError):

@@ -82,6 +82,23 @@ class Standing(StrEnum):
 
 
 @frozen
+class Halt:
+    """What stands in the way of a move: where which version stands, what its gate lacks, which stops cover it.
+
+    `to` is where it was to go; None where it was to be released. `retires_us` is the day for which its retirement is
+    announced, in microseconds; None where it is not. `stops` are ids.
+    """
+
+    tool: str
+    version: str
+    state: Lifecycle
+    to: Lifecycle | None = None
+    lacking: tuple[Need, ...] = ()
+    retires_us: int | None = None
+    stops: tuple[str, ...] = ()
+
+
+@frozen
 class Weighed:
     """One need of a gate: how it stands and what is said of it; who waives it, where somebody does."""
 
@@ -102,21 +119,27 @@ def weigh(gate: MoveGate, case: Case) -> tuple[Weighed, ...]:
     return tuple(_weighed(need, case) for need in gate.needs)
 
 
-def excused(weighed: tuple[Weighed, ...]) -> tuple[Weighed, ...]:
-    """The same where the installation does not hold moves to their gates: nobody is asked but for the reason."""
+def excused(weighed: tuple[Weighed, ...], case: Case) -> tuple[Weighed, ...]:
+    """The same where the installation does not hold moves to their gates: nobody is asked but for the reason, and for
+    the day that was announced, which callers have been told.
+    """
+    asked = {Need.REASON} if case.retirement is None else {Need.REASON, Need.NOTICE}
     return tuple(
         Weighed(each.need, Standing.NOT_ASKED, each.says)
-        if each.stands is Standing.LACKING and each.need is not Need.REASON
+        if each.stands is Standing.LACKING and each.need not in asked
         else each
         for each in weighed
     )
 
 
-def refuse_lacking(weighed: tuple[Weighed, ...], *, what: str) -> None:
+def refuse_lacking(weighed: tuple[Weighed, ...], *, at: Halt) -> None:
     """Raise `MoveRefused` where something is neither met nor waived, with all of it."""
-    lacking = [f"{each.need.value}: {each.says}" for each in weighed if each.stands is Standing.LACKING]
+    lacking = [each for each in weighed if each.stands is Standing.LACKING]
     if lacking:
-        raise MoveRefused(f"{what} lacks {'; '.join(lacking)}")
+        says = "; ".join(f"{each.need.value}: {each.says}" for each in lacking)
+        needs = tuple(each.need for each in lacking)
+        halt = Halt(at.tool, at.version, at.state, at.to, needs, at.retires_us, at.stops)
+        raise MoveRefused(f"{at.tool} {at.version} cannot become {at.to}: it lacks {says}", halt)
 
 
 def refuse_wordless(grounds: Grounds) -> None:

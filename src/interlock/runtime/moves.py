@@ -13,10 +13,11 @@ from interlock.core.errors import ActRefused, MoveRefused, ToolUnknown
 from interlock.core.evidence_pack import MoveEvidence, Pack, review_day
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import CLOSED, MOVES, OPEN, Lifecycle
-from interlock.core.move_gates import Case, Grounds, Weighed, excused, refuse_lacking, refuse_wordless, weigh
+from interlock.core.move_gates import Case, Grounds, Halt, Weighed, excused, refuse_lacking, refuse_wordless, weigh
 from interlock.core.references import References
 from interlock.core.retirement import Retirement, read, written
 from interlock.core.sign_offs import SignOff, reviewers_of, sign_offs_from_bytes, sign_offs_to_bytes, signed_too
+from interlock.core.stops import stopping
 from interlock.core.stored import caller_of
 from interlock.core.tool import SHARED, spec_to_json
 from interlock.core.tool import Document as Json
@@ -28,7 +29,7 @@ from interlock.runtime.documents import held_in, standing
 from interlock.runtime.library import readiness
 from interlock.runtime.packs import added, name_of, pack_of, packs_in, stood, submitter_of
 from interlock.runtime.references import OpenRuns
-from interlock.runtime.versions import Versions, contract_of, spec_to_move
+from interlock.runtime.versions import Versions, contract_of, going_of, spec_to_move
 from interlock.runtime.voids import void
 
 REVIEWERS = OPERATORS | {"reviewer"}
@@ -78,7 +79,7 @@ class Moving(Registry):
         given, or none may go there from where it stands.
         """
         wanted = Wanted(name, version, by, _grounds(reason))
-        return await self._move(wanted, partial(_going, state=state), words=f"become {state.value}")
+        return await self._move(wanted, partial(_going, state=state), to=state)
 
     async def freeze(
         self, name: str, *, version: str | None = None, by: Principal, reason: str | Grounds
@@ -93,7 +94,7 @@ class Moving(Registry):
         self, name: str, *, version: str | None = None, by: Principal, reason: str | Grounds
     ) -> tuple[Registered, ...]:
         """Open what is frozen, each version where it stood before; nothing that is quarantined or retired opens."""
-        return await self._move(Wanted(name, version, by, _grounds(reason)), _back, words="be released: none is frozen")
+        return await self._move(Wanted(name, version, by, _grounds(reason)), _back, to=None)
 
     async def sign_off(self, name: str, *, version: str, by: Principal, reason: str) -> Registered:
         """Sign for one version: `by` has looked at exactly this one, and says at what. The gates of moves ask for it.
@@ -149,17 +150,17 @@ class Moving(Registry):
         found = await self._one(name, version, tenant=by.tenant)
         self._refuse_unread(found, by, "Weighing a move of")
         if state not in MOVES[found.state]:
-            raise MoveRefused(_stands(found, f"become {state.value}"))
+            raise self._stands(found, state)
         _, versions = await self._views.versions()
         packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
         wanted = Wanted(name, version, by, _grounds(reason))
         case = await self._case(found, wanted, state, packs=packs, versions=versions)
         return weigh(MOVES[found.state][state], case)
 
-    async def _move(self, wanted: Wanted, going: Going, *, words: str) -> tuple[Registered, ...]:
+    async def _move(self, wanted: Wanted, going: Going, *, to: Lifecycle | None) -> tuple[Registered, ...]:
         refuse_wordless(wanted.grounds)
         wanted = replace(wanted, grounds=self._redacted(wanted.grounds))
-        moved = await carry_out(self._world, self._views, partial(self._planned, wanted, going=going, words=words))
+        moved = await carry_out(self._world, self._views, partial(self._planned, wanted, going=going, to=to))
         await self._views.refresh()
         for each in moved:
             if each.state is Lifecycle.RETIRED:
@@ -175,7 +176,7 @@ class Moving(Registry):
                 await void(self._world, self._records, approval, by=wanted.by, note=f"retired: {wanted.grounds.reason}")
 
     async def _planned(
-        self, wanted: Wanted, versions: Versions, *, going: Going, words: str
+        self, wanted: Wanted, versions: Versions, *, going: Going, to: Lifecycle | None
     ) -> Planned[tuple[Registered, ...]]:
         found = tuple(
             each
@@ -189,7 +190,7 @@ class Moving(Registry):
         kept = {each: await self._kept(DocumentKind.EVIDENCE, each) for each in found}
         steps = going(tuple((each, packs_in(document)) for each, document in kept.items()))
         if not steps:
-            raise MoveRefused(_stands(found[-1], words))
+            raise self._stands(found[-1], to)
         done = [await self._step(held, to, wanted, kept=kept[held], versions=versions) for held, to in steps]
         return Planned(
             tuple(each.moved for each in done),
@@ -205,8 +206,8 @@ class Moving(Registry):
         packs = packs_in(kept)
         case = await self._case(held, wanted, to, packs=packs, versions=versions)
         weighed = weigh(MOVES[held.state][to], case)
-        if self._gated:
-            refuse_lacking(weighed, what=f"{held.name} {held.version} cannot become {to.value}: it")
+        gate = weighed if self._gated else excused(weighed, case)
+        refuse_lacking(gate, at=self._halt(held, to))
         # What closes must not wait until all runs have been looked at.
         at_once = to in (Lifecycle.FROZEN, Lifecycle.QUARANTINED)
         rests = await self._referrers.of(held, versions, at_once=at_once)
@@ -217,7 +218,7 @@ class Moving(Registry):
             pack_of(held, to=to, by=wanted.by, at_us=case.now_us, grounds=wanted.grounds),
             started=held.state,
             held_to=self._gated,
-            gate=weighed if self._gated else excused(weighed),
+            gate=gate,
             impact=Json.of(rests.told),
             readiness=Json.of({} if case.readiness is None else spec_to_json(case.readiness)),
             retirement=Json.of(decode(moved.retirement.encode()) if moved.retirement else {}),
@@ -254,6 +255,25 @@ class Moving(Registry):
     async def _kept(self, kind: DocumentKind, found: Registered) -> Document:
         """The document of this kind about a version; an empty one where there is none yet."""
         return await standing(self._world.documents, kind, tenant=found.tenant, name=name_of(found))
+
+    def _stands(self, found: Registered, to: Lifecycle | None) -> MoveRefused:
+        """Why a version cannot go there, or be released: it is there already, or no way leads there."""
+        state, where = found.state.value, "be released: none is frozen" if to is None else f"become {to.value}"
+        cannot = "already" if found.state is to else f"and cannot {where}"
+        return MoveRefused(f"{found.name} {found.version} is {state} {cannot}", self._halt(found, to))
+
+    def _halt(self, found: Registered, to: Lifecycle | None) -> Halt:
+        """Where a version stands that is to move, with what closes it beside that."""
+        going, stops = going_of(found), self._views.current.catalogue.stops
+        covering = stopping(stops, spec_to_move(found, Lifecycle.FROZEN), tenant=found.tenant)
+        return Halt(
+            found.name,
+            found.version,
+            found.state,
+            to,
+            retires_us=None if going is None else going.retires_us,
+            stops=tuple(each.id for each in covering),
+        )
 
     def _refuse_unread(self, found: Registered, by: Principal, what: str) -> None:
         only_auditors(by, f"{what} {found.name}", tenants={found.tenant, self._home})
@@ -297,13 +317,6 @@ def _back(found: tuple[tuple[Registered, tuple[Pack, ...]], ...]) -> tuple[tuple
     """Where frozen versions stood before. What was published while its name was frozen never stood anywhere."""
     frozen = [(each, stood(packs, now=each.state)) for each, packs in found if each.state is Lifecycle.FROZEN]
     return tuple((each, Lifecycle.AVAILABLE if was not in OPEN else was) for each, was in frozen)
-
-
-def _stands(found: Registered, words: str) -> str:
-    """Why a version cannot do what the words say: it is there already, or no way leads there."""
-    state = found.state.value
-    cannot = "already" if words == f"become {state}" else f"and cannot {words}"
-    return f"{found.name} {found.version} is {state} {cannot}"
 
 
 def _moved(held: Registered, to: Lifecycle, wanted: Wanted, *, case: Case) -> Registered:

@@ -133,12 +133,15 @@ class Retiring(Moving):
     ) -> tuple[Registered, ...]:
         """Take no more calls, for good. Runs that are bound to it may go on until the day `drain_until` begins.
 
+        Where a day was announced it is kept, unless the grounds waive `Need.NOTICE`: callers have been told that day.
+
         What executes is finished and settled; what waits for approval is void; what is unknown is still looked up; what
         was done is still told under its key. Raises as `move` does.
         """
         until_us = read_day(drain_until) if drain_until else None
         grounds = reason if isinstance(reason, Grounds) else Grounds(reason=reason)
-        return await self._move(Wanted(name, version, by, grounds, until_us), _all_that_can_go, words="become retired")
+        wanted = Wanted(name, version, by, grounds, until_us)
+        return await self._move(wanted, _all_that_can_go, to=Lifecycle.RETIRED)
 
     async def replace(
         self, name: str, replacement: Replacement, *, version: str | None = None, by: Principal, reason: str

@@ -15,6 +15,7 @@ from interlock.core.move_gates import (
     WORDS_CHARS_MAX,
     Case,
     Grounds,
+    Halt,
     Standing,
     excused,
     read_day,
@@ -51,6 +52,7 @@ CASE = Case(
     readiness=READY,
     rollback="version 0",
 )
+AT = Halt("save_draft", "1", Lifecycle.RESTRICTED, Lifecycle.AVAILABLE)
 
 
 def lacking(case: Case, gate: Any = RELEASE) -> list[Need]:
@@ -97,7 +99,7 @@ def test_what_is_missing_is_lacking_alone_and_may_be_waived_where_the_gate_allow
     with pytest.raises(MoveRefused, match="without a reason"):
         weigh(RELEASE, replace(case, grounds=Grounds(reason="it is tried", waive={need: " "})))
     with pytest.raises(MoveRefused, match=need.value):
-        refuse_lacking(weigh(RELEASE, case), what="it")
+        refuse_lacking(weigh(RELEASE, case), at=AT)
 
 
 def test_a_read_needs_no_key_no_way_to_cancel_and_no_resource_but_says_what_it_is_evidence_of() -> None:
@@ -131,11 +133,24 @@ def test_a_retirement_needs_its_day_and_a_word_for_the_owner() -> None:
 
 
 def test_where_gates_are_not_held_to_what_is_lacking_is_said_and_not_asked_for() -> None:
-    found = excused(weigh(RELEASE, replace(CASE, readiness=None)))
+    bare = replace(CASE, readiness=None)
+    found = excused(weigh(RELEASE, bare), bare)
     assert [(each.need, each.says) for each in found if each.stands is Standing.NOT_ASKED] == [
         (Need.EXAMPLES, "its examples have not run")
     ]
-    refuse_lacking(found, what="it")
+    refuse_lacking(found, at=AT)
+
+
+def test_a_day_that_was_announced_is_kept_also_where_gates_are_not_held_to() -> None:
+    gate = MOVES[Lifecycle.AVAILABLE][Lifecycle.RETIRED]
+    early = replace(CASE, retirement=Retirement(1, 101))
+    halt = replace(AT, state=Lifecycle.AVAILABLE, to=Lifecycle.RETIRED)
+    with pytest.raises(MoveRefused, match="save_draft 1 cannot become retired: it lacks notice: it was announced for"):
+        refuse_lacking(excused(weigh(gate, early), early), at=halt)
+    for case in (CASE, replace(early, now_us=101)):  # nothing announced, or the day has come
+        refuse_lacking(excused(weigh(gate, case), case), at=halt)
+    waived = replace(early, grounds=Grounds(reason="a leak", waive={Need.NOTICE: "a leak"}))
+    refuse_lacking(excused(weigh(gate, waived), waived), at=halt)
 
 
 @pytest.mark.parametrize(

@@ -135,7 +135,9 @@ async def test_following_the_newest_passes_the_gates_of_a_promotion() -> None:
             await gate.catalogue.move("search", Lifecycle.FROZEN, version=each, by=OPERATOR, reason=WHY)
         with pytest.raises(SpecInvalid, match="is frozen, which no default is"):
             await gate.catalogue.follow_newest("search", by=OPERATOR, reason=WHY)
-        assert await gate.catalogue.default("search") == DefaultVersion("1", "2", (await default(gate)).until_us, followed=True)
+        assert await gate.catalogue.default("search") == DefaultVersion(
+            "1", "2", (await default(gate)).until_us, followed=True
+        )
 
 
 async def test_after_its_window_following_the_newest_is_not_taken_back_by_one_act() -> None:

@@ -7,8 +7,9 @@ import pytest
 
 from interlock import Gate, Host, Principal, ToolCall, tool
 from interlock.core.errors import ActRefused, MoveRefused, SpecInvalid, ToolUnknown
-from interlock.core.lifecycle import Lifecycle
+from interlock.core.lifecycle import Lifecycle, Need
 from interlock.core.move_gates import Grounds
+from interlock.core.observation import Status
 from interlock.core.retirement import Replacement
 from interlock.core.tool import Document, ErrorContract
 from interlock.runtime.retiring import Notice
@@ -21,6 +22,7 @@ pytestmark = pytest.mark.requirement("REG-7")
 EVE = Principal("acme", "eve", groups=frozenset({"eng"}))
 GLOBEX = replace(OPERATOR, tenant="globex")
 LATER = "2999-01-01"
+EARLY = Grounds(reason="gone", waive={Need.NOTICE: "it leaks"})
 TO_FIND = Replacement(
     "find_notes",
     renames={"query": "words"},
@@ -79,7 +81,7 @@ async def test_a_notice_is_told_beside_results_and_in_the_listing_and_closes_not
 async def test_a_late_call_is_told_what_to_call_instead_and_how_and_is_never_mapped(gate_path: str) -> None:
     async with opened(gate_path, [old_search(), find_notes()]) as gate:
         await gate.catalogue.announce("search", by=OPERATOR, notice=notice(TO_FIND))
-        await gate.catalogue.retire("search", by=OPERATOR, reason="gone")
+        await gate.catalogue.retire("search", by=OPERATOR, reason=EARLY)
         seen = await called(gate)
         assert code(seen) == "TOOL_RETIRED"
         assert seen.error.details == {
@@ -93,12 +95,25 @@ async def test_a_late_call_is_told_what_to_call_instead_and_how_and_is_never_map
         assert code(wrong) == "TOOL_ARGUMENT_INVALID"
 
 
+async def test_a_day_that_was_announced_is_kept_also_where_gates_are_not_held_to(gate_path: str) -> None:
+    async with opened(gate_path, [old_search(), find_notes()]) as gate:
+        await gate.catalogue.announce("search", by=OPERATOR, notice=notice())
+        with pytest.raises(MoveRefused, match="it lacks notice: it was announced for 2999-01-01") as refused:
+            await gate.catalogue.retire("search", by=OPERATOR, reason="gone")
+        assert refused.value.halt is not None
+        assert refused.value.halt.lacking == (Need.NOTICE,)
+        assert (await called(gate)).status is Status.OK
+        await gate.catalogue.recall("search", by=OPERATOR, reason="another day")
+        await gate.catalogue.retire("search", by=OPERATOR, reason="gone")
+        assert (await called(gate)).status is Status.REFUSED
+
+
 async def test_who_may_not_see_the_replacement_is_told_of_none(gate_path: str) -> None:
     policy = ALL + '@id("no") forbid (principal in Group::"guest", action == Action::"find_notes", resource);'
     guest = Principal("acme", "gil", groups=frozenset({"guest"}))
     async with opened(gate_path, [old_search(), find_notes()], policy) as gate:
         await gate.catalogue.announce("search", by=OPERATOR, notice=notice(TO_FIND, known=(ALICE, guest)))
-        await gate.catalogue.retire("search", by=OPERATOR, reason="gone")
+        await gate.catalogue.retire("search", by=OPERATOR, reason=EARLY)
         seen = await called(gate, guest)
         assert (code(seen), seen.error.details) == ("TOOL_RETIRED", {})
         assert "find_notes" not in f"{seen.hint}{seen.error.message}"
@@ -141,7 +156,7 @@ async def test_replacements_make_no_chains_and_no_circles(gate_path: str) -> Non
             await gate.catalogue.retire("search", version="2", by=OPERATOR, reason="gone")
         await gate.catalogue.replace("search", to_three, version="1", by=OPERATOR, reason="2 goes too")
         await gate.catalogue.announce("search", version="2", by=OPERATOR, notice=notice(to_three))
-        await gate.catalogue.retire("search", version="2", by=OPERATOR, reason="gone")
+        await gate.catalogue.retire("search", version="2", by=OPERATOR, reason=EARLY)
 
 
 async def test_where_gates_hold_a_version_goes_after_its_day_and_the_owners_word_and_not_before(gate_path: str) -> None:

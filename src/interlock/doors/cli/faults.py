@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from interlock.core.errors import InterlockError, SettingsInvalid, VersionExists
+from interlock.core.errors import InterlockError, MoveRefused, SettingsInvalid, VersionExists
 from interlock.doors.cli.answer import PROBLEM, REFUSED, USAGE, Answer, note
 from interlock.doors.cli.shown import visible
 
@@ -60,9 +60,6 @@ _NEXT = {
     "IdAmbiguous": "Give more of the id.",
     "SettingsInvalid": "Change interlock.toml, then `interlock doctor` looks whether everything is in order.",
     "SpecInvalid": "Change the tool, then `interlock tools check`.",
-    "MoveRefused": "`interlock tools show NAME` says where its versions stand, `interlock tools stops` what is stopped"
-    " beside that, `interlock tools move NAME STATE --version VERSION --check` what a move needs (--waive NEED=WHY"
-    " goes without).",
     "SchemaInvalid": "Change the tool's schema, then `interlock tools check`.",
     "VersionExists": VERSIONED,
     "ToolNotFound": "`interlock tools list` shows what this person may call, --all what else there is.",
@@ -111,15 +108,22 @@ def answer_for(fault: BaseException) -> Answer:
         return _misunderstood(fault, str(usage()))
     if isinstance(fault, InterlockError):
         code = _spelled(type(fault).__name__)
-        steps = [_NEXT[kind.__name__] for kind in type(fault).__mro__ if kind.__name__ in _NEXT]
-        step = steps[0] if steps else _UNEXPECTED_NEXT
-        answer = problem(code, str(fault), next_step=step)
+        answer = problem(code, str(fault), next_step=_step_after(fault))
         return _detailed(answer, fault) if isinstance(fault, VersionExists) and fault.changes else answer
     if type(fault).__module__.partition(".")[0] == "apsw":
         return problem("STORE_ERROR", str(fault), next_step=_NEXT["StoreError"])
     if isinstance(fault, OSError):
         return problem("FILE_UNUSABLE", of_system(fault), next_step="Look whether the path is right and may be used.")
     return problem("UNEXPECTED", f"{type(fault).__name__}: {_redacted(str(fault))}", next_step=_UNEXPECTED_NEXT)
+
+
+def _step_after(fault: InterlockError) -> str:
+    if isinstance(fault, MoveRefused):
+        from interlock.doors.cli.move_steps import step_of
+
+        return step_of(fault.halt)
+    steps = [_NEXT[kind.__name__] for kind in type(fault).__mro__ if kind.__name__ in _NEXT]
+    return steps[0] if steps else _UNEXPECTED_NEXT
 
 
 def _detailed(answer: Answer, fault: VersionExists) -> Answer:

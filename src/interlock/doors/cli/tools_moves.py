@@ -29,6 +29,7 @@ Reason = Annotated[str, typer.Option("--reason", help="Why; it goes on record.")
 Version = Annotated[str | None, typer.Option("--version", help="Which version; default: all of them.")]
 One = Annotated[str, typer.Option("--version", help="Which version.")]
 Many = list[str] | None
+Waive = Annotated[Many, typer.Option("--waive", metavar="NEED=WHY", help="Go without this, in your name.")]
 
 
 @verb(app, "freeze")
@@ -84,7 +85,7 @@ async def move(
     *,
     reason: Annotated[str, typer.Option("--reason", help="Why; it goes on record. Only --check goes without.")] = "",
     version: Version = None,
-    waive: Annotated[Many, typer.Option("--waive", metavar="NEED=WHY", help="Go without this, in your name.")] = None,
+    waive: Waive = None,
     sample: Annotated[Many, typer.Option("--sample", help="What it rests on: an example, a call.")] = None,
     rollback: Annotated[str, typer.Option("--rollback", help="The way back.")] = "",
     review_on: Annotated[str, typer.Option("--review-on", metavar="DAY", help="When it is looked at again.")] = "",
@@ -106,7 +107,7 @@ async def move(
         review_on=review_on,
         expand_when=tuple(expand_when or ()),
         withdraw_when=tuple(withdraw_when or ()),
-        waive=_waived(waive or ()),
+        waive=waived(waive or ()),
     )
     async with visited() if check else switching() as session:
         deny = _refused(session, "To move a tool")
@@ -197,7 +198,8 @@ def _state(text: str) -> Lifecycle:
     return States(text)
 
 
-def _waived(given: Iterable[str]) -> Mapping[Need, str]:
+def waived(given: Iterable[str]) -> Mapping[Need, str]:
+    """The needs that are waived, each with why. Raises `MoveRefused` for what is none."""
     from interlock.core.errors import MoveRefused
     from interlock.core.lifecycle import Need as Needs
 

@@ -9,13 +9,14 @@ import typer
 from interlock.doors.cli.answer import Answer, note
 from interlock.doors.cli.faults import problem, refusal
 from interlock.doors.cli.shown import rows, visible
-from interlock.doors.cli.tools_moves import Many, Name, One, Reason, Version, moved, told
+from interlock.doors.cli.tools_moves import Many, Name, One, Reason, Version, Waive, moved, told, waived
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from interlock.core.canonical import Json
+    from interlock.core.move_gates import Grounds
     from interlock.core.references import References
     from interlock.core.retirement import Replacement
     from interlock.doors.cli.session import Session
@@ -45,9 +46,14 @@ async def retire(
     drop: Drops = None,
     add: Adds = None,
     error: Errors = None,
+    waive: Waive = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> Answer:
-    """Take no more calls, for good; or, with --on, announce it: callers are told, and nothing closes yet."""
+    """Take no more calls, for good; or, with --on, announce it: callers are told, and nothing closes yet.
+
+    A day that was announced is kept: before it, --waive notice=WHY retires it all the same, in your name.
+    """
+    from interlock.core.move_gates import Grounds
     from interlock.doors.cli.session import not_operator, switching
 
     given = (rename or (), drop or (), add or (), error or ())
@@ -60,7 +66,8 @@ async def retire(
             return await _announced(session, name, version=version, on=on, said=(reason, instead))
         if instead is not None:
             await session.gate.catalogue.replace(name, instead, version=version, by=session.by, reason=reason)
-        return await _retired(session, name, version=version, said=(reason, drain_until), yes=yes)
+        grounds = Grounds(reason=reason, waive=waived(waive or ()))
+        return await _retired(session, name, version=version, said=(grounds, drain_until), yes=yes)
 
 
 async def _announced(
@@ -74,7 +81,7 @@ async def _announced(
     return Answer({"versions": [_going(each) for each in found]}, "\n".join(lines))
 
 
-async def _retired(session: Session, name: str, *, version: str | None, said: tuple[str, str], yes: bool) -> Answer:
+async def _retired(session: Session, name: str, *, version: str | None, said: tuple[Grounds, str], yes: bool) -> Answer:
     from interlock.doors.cli.session import confirmed
 
     acts = session.gate.catalogue
@@ -87,8 +94,8 @@ async def _retired(session: Session, name: str, *, version: str | None, said: tu
     if not confirmed(question, yes=yes):
         step = f"`interlock tools retire {visible(name)} --reason WHY --yes` does it without asking."
         return problem("NOT_CONFIRMED", "Nothing was changed.", next_step=step)
-    reason, until = said
-    return moved(await acts.retire(name, version=version, by=session.by, reason=reason, drain_until=until))
+    grounds, until = said
+    return moved(await acts.retire(name, version=version, by=session.by, reason=grounds, drain_until=until))
 
 
 @verb(app, "references")

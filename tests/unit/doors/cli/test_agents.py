@@ -85,7 +85,7 @@ def test_what_a_shadow_has_shown_is_reported(cli: Cli, versions: Path) -> None:
 def test_a_default_is_promoted_and_taken_back(cli: Cli, versions: Path) -> None:
     first = cli("tools", "promote", READ, "1", "--reason", "2 is slow", "--json").document
     assert (first["version"], first["before"]) == ("1", "2")
-    assert "means version 2 from now on." in cli("tools", "rollback", READ).out
+    assert "means the version published last, now 2, from now on." in cli("tools", "rollback", READ).out
     assert cli("tools", "rollback", READ, "--json").document["error"]["code"] == "MOVE_REFUSED"
     assert cli("tools", "promote", READ, "9", "--json").document["error"]["code"] == "TOOL_UNKNOWN"
 

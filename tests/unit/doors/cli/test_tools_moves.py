@@ -89,6 +89,12 @@ def test_a_project_that_holds_moves_to_their_gates_publishes_candidates(cli: Cli
     ran = cli("tools", "move", "read_note", "available", *WHY, "--json")
     assert (ran.code, ran.document["error"]["code"]) == (1, "MOVE_REFUSED")
     assert "examples" in ran.document["error"]["message"]
+    step = ran.document["error"]["next"]
+    assert "`interlock tools test read_note --publish`" in step
+    assert "`interlock tools sign-off read_note --version 1 --reason WHY --as ID`" in step
+    assert "--waive examples=WHY" in step
+    assert "owner" not in step  # it has one
+    assert not any(each in step for each in ("tools stops", "tools retire", "tools confirm"))
 
 
 def test_what_is_frozen_goes_back_to_where_it_stood(cli: Cli, project: Path) -> None:
@@ -128,5 +134,12 @@ def test_what_cannot_be_moved_is_said_with_where_it_stands_and_not_as_a_fault_of
         assert cli("tools", *act, *WHY).code == 0
     error = cli("tools", *last, *WHY, "--json").document["error"]
     assert (error["code"], error["message"]) == (code, says)
-    assert "tools show NAME" in error["next"]
+    assert "tools show " in error["next"]
+    assert "--waive" not in error["next"]
     assert "Change the tool" not in error["next"]
+
+
+def test_a_stop_that_closes_what_is_not_frozen_is_said_to_whoever_releases_it(cli: Cli, project: Path) -> None:
+    stop = cli("tools", "stop", "--tool", "read_note", *WHY, "--json").document["stop"]["id"]
+    step = cli("tools", "release", "read_note", *WHY, "--json").document["error"]["next"]
+    assert f"`interlock tools release --stop {stop} --reason WHY` lifts a stop." in step

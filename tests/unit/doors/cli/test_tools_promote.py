@@ -13,7 +13,8 @@ __all__ = ["versions"]
 
 def test_the_way_back_is_told_with_its_end(cli: Cli, versions: Path) -> None:
     text = cli("tools", "promote", READ, "1", "--window-days", "2").out
-    assert f"{READ} means version 1 from now on. `interlock tools rollback {READ}` goes back to the version published last until " in text
+    back = f"`interlock tools rollback {READ}` goes back to the version published last until "
+    assert f"{READ} means version 1 from now on. {back}" in text
     assert (
         cli("tools", "promote", READ, "2", "--window-days", "-1", "--json").document["error"]["code"] == "MOVE_REFUSED"
     )

@@ -35,7 +35,15 @@ def test_it_is_announced_confirmed_retired_and_late_calls_are_told_what_to_call(
     assert "to be retired on 2999-01-01" in cli("tools", "show", "read_note").out
     assert cli(*CALL).document["hint"] == "read_note is to be retired on 2999-01-01."
     assert cli("tools", "confirm", "read_note", "--version", "1", *WHY).code == 0
-    assert cli("tools", "retire", "read_note", *WHY, "--yes").code == 0
+    early = cli("tools", "retire", "read_note", *WHY, "--yes", "--json").document["error"]
+    assert (early["code"], early["message"]) == (
+        "MOVE_REFUSED",
+        "read_note 1 cannot become retired: it lacks notice: it was announced for 2999-01-01",
+    )
+    assert "again on 2999-01-01; `interlock tools keep read_note" in early["next"]
+    assert "--waive notice=WHY" in early["next"]
+    assert "was announced" not in cli("tools", "show", "read_note").out
+    assert cli("tools", "retire", "read_note", *WHY, "--yes", "--waive", "notice=it leaks").code == 0
     late = cli(*CALL).document["error"]
     assert (late["code"], late["details"]["replacement"], late["details"]["added"]) == (
         "TOOL_RETIRED",
