@@ -11,7 +11,7 @@ from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNo
 from interlock.store.books import Books, RunKey
 from interlock.store.memory_chain import MemoryChain
 from interlock.store.rules import FIRST_FENCE
-from interlock.store.run_rules import Standing, not_moved, not_told, wake_after
+from interlock.store.run_rules import Standing, not_moved, not_told, step_of, wake_after
 
 
 @dataclass(slots=True)
@@ -134,7 +134,8 @@ class MemoryRuns:
     ) -> tuple[Receipt | None, int | NotMoved | None]:
         """Settle a call of a run, and write the step that is made of its receipt."""
         receipt = await self._settle(settlement)
-        return receipt, None if receipt is None else await self.move_run(note.move(receipt))
+        move = None if receipt is None else step_of(note, receipt)
+        return receipt, None if move is None else await self.move_run(move)
 
     async def tell_run(
         self, tenant: str, run_id: str, entry: RunEntry, *, event: Event | None = None

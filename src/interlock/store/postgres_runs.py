@@ -20,7 +20,7 @@ from interlock.store.postgres_run_sheet import HeadRow, place_in_run, sequence_o
 from interlock.store.postgres_sheet import Needs, Sheet
 from interlock.store.postgres_writer import Writer
 from interlock.store.rules import FIRST_FENCE
-from interlock.store.run_rules import NO_OWNER, not_moved, not_told, numbered, wake_after
+from interlock.store.run_rules import NO_OWNER, not_moved, not_told, numbered, step_of, wake_after
 from interlock.store.seal import Seal, of_run_entry
 
 _NO_END = (2**63 - 1, "")
@@ -213,8 +213,11 @@ class SettlingInRun:
         receipt = Settling(self.settlement).run(sheet)
         if receipt is None:
             return None, None
+        move = step_of(self.note, receipt)
+        if move is None:
+            return receipt, None
         try:
-            return receipt, Moving(self.note.move(receipt)).run(sheet)
+            return receipt, Moving(move).run(sheet)
         except OP_FAULTS:
             return receipt, None
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from interlock.core.chain import Receipt
 from interlock.core.frozen import frozen
-from interlock.ports import NotMoved, RunEntry, RunMove
+from interlock.ports import NotMoved, RunEntry, RunMove, RunNote
 
 NO_OWNER = 0
 """The owner of a run that nobody holds; owners count from 1."""
@@ -37,6 +38,18 @@ def not_told(stands: Standing | None) -> NotMoved | None:
     if stands is None:
         return NotMoved.MISSING
     return NotMoved.OVER if stands.over else None
+
+
+def step_of(note: RunNote, receipt: Receipt) -> RunMove | None:
+    """The step that a note makes of the receipt of its call; None where it cannot make one.
+
+    Whoever drives the run makes it once more, and has the fault then: it is no fault of the store, nor of the others
+    whose writes share the transaction.
+    """
+    try:
+        return note.move(receipt)
+    except Exception:  # noqa: BLE001 - the call has ended well, whatever becomes of its run
+        return None
 
 
 def wake_after(move: RunMove, *, woken: bool) -> int | None:

@@ -14,7 +14,7 @@ from interlock.core.journal import Event
 from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNote, RunQuery, Settlement, StoredRun
 from interlock.store.locks import Presence
 from interlock.store.rules import FIRST_FENCE
-from interlock.store.run_rules import NO_OWNER, Standing, not_moved, not_told, numbered, wake_after
+from interlock.store.run_rules import NO_OWNER, Standing, not_moved, not_told, numbered, step_of, wake_after
 from interlock.store.seal import of_run_entry
 from interlock.store.sqlite_calls import settle
 from interlock.store.sqlite_db import Db, Row
@@ -203,10 +203,11 @@ class _SettledInRun:
         return self._receipt
 
     def move(self) -> int | NotMoved | None:
-        """The second, in the same transaction or the next. None: nothing was settled."""
+        """The second, in the same transaction or the next. None: nothing was settled, or there is no step."""
         if self._receipt is None or _has_failed(self.settling):
             return None
-        return move_on(self._desk, move=self._note.move(self._receipt))
+        move = step_of(self._note, self._receipt)
+        return None if move is None else move_on(self._desk, move=move)
 
 
 def _has_failed(settling: asyncio.Future[Receipt | None] | None) -> bool:

@@ -95,6 +95,22 @@ class NotedRunContract(ContractTests):
         assert await sequences(store) == [1]
         assert (await found(store)).version == 1
 
+    @pytest.mark.parametrize("fault", [ValueError, RecursionError, AssertionError])
+    async def test_of_a_step_that_cannot_be_made_the_call_alone_is_settled(
+        self, *, store: RunStore, values: Values, fault: type[Exception]
+    ) -> None:
+        def move(receipt: Receipt) -> RunMove:
+            raise fault("it cannot be made")
+
+        run = await begun(store)
+        call = await claimed(store, intent=values.intent("k"))
+        receipt, moved = await store.runs.settle_in_run(values.settlement(call), RunNote(run, move))
+        assert (receipt is not None, moved) == (True, None)
+        assert await state_of(store, call) is CallState.SUCCEEDED
+        assert await sequences(store) == [1]
+        assert await store.runs.move_run(step(run)) == 2
+        assert len(await verified(store)) == 1
+
     async def test_an_outcome_that_was_lost_is_written_too(self, *, store: RunStore, values: Values) -> None:
         run = await begun(store)
         call = await claimed(store, intent=values.read())
