@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import Final
 
-from interlock.core.call import LIBRARY, Caller, Origin, Principal, ToolCall, is_storable, legible, storable
+from interlock.core.call import LIBRARY, Caller, Origin, Principal, ToolCall, is_storable, legible, plain_text, storable
 from interlock.core.decision import Deny
+from interlock.core.frozen import fields_of
 from interlock.core.refusals import Code
 
 CALL_ID_CHARS_MAX = 256
@@ -21,8 +23,14 @@ TEXT_CHARS_MAX = 512
 
 def admit(call: ToolCall, caller: Caller) -> tuple[ToolCall, Caller, Deny | None]:
     """The call and its caller as they can be recorded, and where they may not go on as they are, why."""
-    call = legible(call)
-    wrong = None if _is_plain(caller) else next(_unfit(caller), None)
+    try:
+        call = legible(call)
+    except TypeError:
+        return _without_words(call, caller)
+    wrong = None
+    if not _is_plain(caller):
+        caller = _spelled(caller)
+        wrong = next(_unfit(caller), None)
     if wrong is not None:
         message = f"The session's {wrong} cannot be recorded: it is too long, or no text."
         return replace(call, id=call.id[:CALL_ID_CHARS_MAX]), _mended(caller), Deny(Code.CONTEXT_MISSING, message)
@@ -30,6 +38,15 @@ def admit(call: ToolCall, caller: Caller) -> tuple[ToolCall, Caller, Deny | None
         message = f"The call's id is longer than {CALL_ID_CHARS_MAX} characters."
         return replace(call, id=call.id[:CALL_ID_CHARS_MAX]), caller, Deny(Code.TOOL_ARGUMENT_INVALID, message)
     return call, caller, None
+
+
+def _without_words(call: ToolCall, caller: Caller) -> tuple[ToolCall, Caller, Deny]:
+    """A call that names something by what is no text, as a model's JSON may: refused, and kept without it."""
+    expectation: object = "" if call.expectation is None else call.expectation
+    said: dict[str, object] = {"id": call.id, "name": call.name, "expectation": expectation}
+    wrong = [name for name, text in said.items() if not isinstance(text, str)]
+    call, caller, deny = admit(replace(call, **dict.fromkeys(wrong, "")), caller)
+    return call, caller, deny or Deny(Code.TOOL_ARGUMENT_INVALID, f"The call's {' and '.join(wrong)} must be text.")
 
 
 def _is_plain(caller: Caller) -> bool:
@@ -47,16 +64,37 @@ def _is_plain(caller: Caller) -> bool:
     )
     if origin is not LIBRARY:
         names = (*names, origin.door, origin.agent, origin.model, origin.trace_id, origin.actor)
-    return _are_plain(principal.groups, names)
+    try:
+        return _are_plain(principal.groups, names, (caller.run.__class__, caller.task.__class__))
+    except TypeError:  # a list, say, where a name should be
+        return False
+
+
+_PLAIN: Final = frozenset({str, type(None)})
 
 
 @lru_cache(maxsize=4_096)
-def _are_plain(groups: frozenset[str], names: tuple[str | None, ...]) -> bool:
-    return all(map(_fits, groups)) and all(map(_fits, filter(None, names)))
+def _are_plain(groups: frozenset[str], names: tuple[str | None, ...], kinds: tuple[type, ...]) -> bool:
+    """`kinds` are those of run and task, which keys are made of: a member of an enum is equal to its text, and none."""
+    return _PLAIN.issuperset(kinds) and all(map(_fits, groups)) and all(map(_fits, filter(None, names)))
 
 
 def _fits(text: str) -> bool:
-    return len(text) <= TEXT_CHARS_MAX and is_storable(text)
+    return type(text) is str and len(text) <= TEXT_CHARS_MAX and is_storable(text)
+
+
+def _spelled(caller: Caller) -> Caller:
+    """The caller with texts in the place of what are more than texts, such as members of enums."""
+    given = {"run": caller.run, "task": caller.task, "key": caller.key}
+    spelled = {name: _spelling(text) for name, text in given.items() if _spelling(text) is not text}
+    told = tuple(fields_of(caller.origin).values())
+    if any(_spelling(text) is not text for text in told):
+        spelled["origin"] = Origin(*map(_spelling, told))  # type: ignore[arg-type]  # what is no text is refused next
+    return replace(caller, **spelled) if spelled else caller  # type: ignore[arg-type]
+
+
+def _spelling(text: object) -> object:
+    return plain_text(text) if isinstance(text, str) and type(text) is not str else text
 
 
 def _unfit(caller: Caller) -> Iterator[str]:
@@ -65,7 +103,8 @@ def _unfit(caller: Caller) -> Iterator[str]:
         if text is not None and not _fits(text):
             yield name
     for claim, value in caller.principal.claims.items():
-        if not is_storable(f"{claim}{value}"):
+        given: object = value
+        if not isinstance(given, str | int | float) or not is_storable(f"{claim}{value}"):
             yield "claim"
 
 
@@ -98,5 +137,5 @@ def _mended(caller: Caller) -> Caller:
     )
 
 
-def _text(text: str) -> str:
-    return storable(text)[:TEXT_CHARS_MAX]
+def _text(text: object) -> str:
+    return storable(text)[:TEXT_CHARS_MAX] if isinstance(text, str) else ""

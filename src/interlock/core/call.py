@@ -25,11 +25,11 @@ class PrincipalKind(StrEnum):
 class Principal:
     """Who asks, as the authenticated channel knows them.
 
-    A host may name the kind as text and the groups as any collection. A kind that there is not raises `ValueError`, one
-    text for the groups `TypeError`. `acting_for` is the principal id on whose behalf an agent or service acts. `claims`
-    are attested values (such as a region or a customer number) that a tool may have injected into its arguments.
-    `actor` is who really sat at it where several people share one principal, such as the operator of a command line:
-    recorded, never decided on.
+    A host may name the kind as text, the groups as any collection, and everybody by members of an enum of texts. A kind
+    that there is not raises `ValueError`; one text for the groups, or a name that is no text, `TypeError`.
+    `acting_for` is the principal id on whose behalf an agent or service acts. `claims` are attested values (such as a
+    region or a customer number) that a tool may have injected into its arguments. `actor` is who really sat at it where
+    several people share one principal, such as the operator of a command line: recorded, never decided on.
     """
 
     tenant: str
@@ -43,12 +43,21 @@ class Principal:
     def __post_init__(self) -> None:
         kind: object = self.kind
         groups: object = self.groups
-        if type(kind) is PrincipalKind and type(groups) is frozenset:
+        names = (self.tenant, self.id, self.acting_for or "", self.actor)
+        if (
+            type(kind) is PrincipalKind
+            and type(groups) is frozenset
+            and _PLAIN.issuperset(map(type, (*names, *groups)))
+        ):
             return
         if isinstance(groups, str):
             raise TypeError("the groups of a principal are a collection, not one text")
         object.__setattr__(self, "kind", PrincipalKind(self.kind))
-        object.__setattr__(self, "groups", frozenset(self.groups))
+        object.__setattr__(self, "groups", frozenset([_plain(each, "group") for each in self.groups]))
+        for name in ("tenant", "id", "actor"):
+            object.__setattr__(self, name, _plain(getattr(self, name), name))
+        if self.acting_for is not None:
+            object.__setattr__(self, "acting_for", _plain(self.acting_for, "acting_for"))
 
     @property
     def acts_for_another(self) -> bool:
@@ -59,6 +68,16 @@ class Principal:
     def on_behalf_of(self) -> str:
         """The principal id that an effect is made for."""
         return self.acting_for or self.id
+
+
+_PLAIN = frozenset({str})
+
+
+def _plain(text: object, name: str) -> str:
+    """The text itself, where it is given as a member of an enum, say, which shows itself otherwise."""
+    if not isinstance(text, str):
+        raise TypeError(f"the {name} of a principal is a text, not {type(text).__name__}")
+    return plain_text(text)
 
 
 @frozen
@@ -148,6 +167,11 @@ class ToolCall:
 _UNSTORABLE = re.compile("[\\x00\\ud800-\\udfff]")
 
 
+def plain_text(text: str) -> str:
+    """The text itself, of a class that is more than text."""
+    return str.__str__(text)
+
+
 def is_storable(text: str) -> bool:
     """Whether the text can be recorded as it is: without NUL and halves of surrogate pairs."""
     return (text.isascii() and "\0" not in text) or _UNSTORABLE.search(text) is None
@@ -159,8 +183,12 @@ def storable(text: str) -> str:
 
 
 def legible(call: ToolCall) -> ToolCall:
-    """The same call with texts that can be recorded: NUL, and half of a surrogate pair, become U+FFFD."""
-    if is_storable(f"{call.id}{call.name}{call.expectation or ''}"):
+    """The same call with texts that can be recorded: NUL, and half of a surrogate pair, become U+FFFD.
+
+    Raises `TypeError` where one of them is no text.
+    """
+    said = call.id + call.name
+    if is_storable(said if call.expectation is None else said + call.expectation):
         return call
     expectation = None if call.expectation is None else storable(call.expectation)
     return replace(call, id=storable(call.id), name=storable(call.name), expectation=expectation)

@@ -129,6 +129,8 @@ def _places(calls: Sequence[ToolCall], callers: Sequence[Caller], *, catalogue: 
 
 
 def _tool(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | None:
+    if not isinstance(call.name, str):
+        return None  # type: ignore[unreachable]  # as a model's JSON may have it: the gate refuses that
     found = located(call.name, caller, catalogue)
     return None if isinstance(found, Missing) else found
 

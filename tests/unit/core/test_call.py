@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import fields, replace
+from enum import StrEnum
 
 import pytest
 
@@ -109,3 +110,26 @@ def test_who_acts_for_another_is_known() -> None:
     assert Principal("acme", "bot", acting_for="alice").acts_for_another
     assert not Principal("acme", "alice", acting_for="alice").acts_for_another
     assert not Principal("acme", "alice").acts_for_another
+
+
+class Team(StrEnum):
+    """What a host may name people by."""
+
+    SALES = "sales"
+
+
+def test_a_principal_may_be_named_by_members_of_enums() -> None:
+    named = Principal(Team.SALES, Team.SALES, groups=frozenset({Team.SALES}), acting_for=Team.SALES, actor=Team.SALES)
+    assert named == Principal("sales", "sales", groups=frozenset({"sales"}), acting_for="sales", actor="sales")
+    texts = (named.tenant, named.id, *named.groups, named.acting_for, named.actor)
+    assert {type(each) for each in texts} == {str}
+
+
+@pytest.mark.parametrize("value", [None, 7, b"x", ["x"]])
+@pytest.mark.parametrize("name", ["tenant", "id", "acting_for", "actor", "groups"])
+def test_a_principal_is_named_by_texts_alone(name: str, value: object) -> None:
+    if (name, value) == ("acting_for", None):
+        return
+    given = {name: [value] if name == "groups" else value}
+    with pytest.raises(TypeError):
+        replace(Principal("acme", "alice"), **given)  # type: ignore[arg-type]  # as it is tried

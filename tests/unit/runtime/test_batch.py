@@ -173,3 +173,15 @@ async def test_what_needs_a_call_that_makes_no_operation_is_not_run() -> None:
         seen = await gate.call_many(calls, principal=ALICE, run="r")
         assert [code(each) for each in seen] == ["INVALID_JSON", "DEPENDENCY_NOT_MET"]
     assert bench.log == []
+
+
+@pytest.mark.requirement("CALL-8", "EXEC-4")
+@pytest.mark.parametrize("name", [None, 7, ["save"], {"save": 1}])
+@pytest.mark.parametrize("sibling", [save(), search()])
+async def test_a_call_named_by_no_text_is_refused_and_hides_no_sibling(name: object, sibling: ToolCall) -> None:
+    shelf = Shelf()
+    async with opened(":memory:", shelf.tools) as gate:
+        odd = ToolCall("odd", name, {})  # type: ignore[arg-type]  # as a model's JSON may have it
+        seen = await gate.call_many([odd, sibling, odd], principal=ALICE, run="r")
+        assert [code(each) for each in seen] == ["TOOL_ARGUMENT_INVALID", "ok", "TOOL_ARGUMENT_INVALID"]
+        assert len(await records(gate, "call.refused", call="odd")) == 2
