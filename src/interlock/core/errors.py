@@ -19,6 +19,7 @@
     ├── RedactionInvalid       a secret or pattern that cannot be redacted safely
     └── StoreError             the store cannot answer
         ├── StoreClosed        it was closed, or stopped after an I/O error
+        │   └── StoreFull      its disk is full
         ├── StoreNewer         it was written by a newer Interlock
         ├── StoreMoved         everything in it has been moved elsewhere
         ├── BackupInvalid      a backup or dump is damaged, or is none
@@ -124,6 +125,10 @@ class StoreError(InterlockError):
 
 class StoreClosed(StoreError):
     """The store was closed, or stopped itself after an I/O error."""
+
+
+class StoreFull(StoreClosed):
+    """The disk of the store is full: it has stopped, and goes on once there is room and it is opened anew."""
 
 
 class StoreNewer(StoreError):

@@ -8,9 +8,12 @@ from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 
+import apsw
+
 from interlock.core.errors import StoreError
 from interlock.core.frozen import frozen
 from interlock.store import sqlite_catalogue, sqlite_copies
+from interlock.store.full_disk import full_disk
 from interlock.store.locks import Presence
 from interlock.store.seal import Seal
 from interlock.store.sqlite_books import SqliteBooks
@@ -29,7 +32,20 @@ class Opened:
 
 
 def opened(path: Path, *, chain: str, seal: Seal) -> Opened:
-    """Everything open, or nothing left behind. Waits for other processes, so not for an event loop."""
+    """Everything open, or nothing left behind. Waits for other processes, so not for an event loop.
+
+    Raises `StoreFull` where the disk is full, and as `SqliteStore.open` says.
+    """
+    try:
+        return _opened(path, chain=chain, seal=seal)
+    except apsw.Error as fault:
+        full = full_disk(fault, path)
+        if full is None:
+            raise
+        raise full from fault
+
+
+def _opened(path: Path, *, chain: str, seal: Seal) -> Opened:
     if path.is_dir():
         raise StoreError(f"{path} is a folder: name a file in it for the store")
     if not path.parent.is_dir():

@@ -29,6 +29,7 @@ from typing import Any, Final, Protocol, TypeVar
 import apsw
 
 from interlock.core.errors import InterlockError, StoreClosed, StoreError
+from interlock.store.full_disk import full_disk
 from interlock.store.locks import Presence
 
 T = TypeVar("T")
@@ -128,7 +129,7 @@ class Writer:
 
     async def close(self) -> None:
         """Refuse everything that comes from now on, and carry out what waits."""
-        self._stop("the store is closed")
+        self._stop(StoreClosed("the store is closed"))
         while self._task is not None:
             await asyncio.wait([self._task])
         self._listen_no_more()
@@ -199,14 +200,15 @@ class Writer:
         if fault is None and not task.cancelled():
             return
         self._task = None
-        stopped = self._stop(f"the store stopped: {fault or 'its event loop ended'}")
+        full = full_disk(fault, self._connection.filename)
+        stopped = self._stop(full or StoreClosed(f"the store stopped: {fault or 'its event loop ended'}"))
         for op in (*self._current, *self._queue):
             _resolve(op, result=stopped)
         self._queue.clear()
 
-    def _stop(self, why: str) -> StoreClosed:
+    def _stop(self, why: StoreClosed) -> StoreClosed:
         if self._stopped is None:
-            self._stopped = StoreClosed(why)
+            self._stopped = why
         return self._stopped
 
     # --- in the thread, or on the loop while alone --------------------------------------------------------------------

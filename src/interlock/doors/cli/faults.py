@@ -76,6 +76,7 @@ _NEXT = {
     "PolicyInvalid": "Change the policy, then `interlock policy check`.",
     "RedactionInvalid": "Use a secret of at least six characters.",
     "StoreClosed": "Run the command again; `interlock doctor` says whether the store is whole.",
+    "StoreFull": "Make room on that disk, then give the command again: nothing that was answered is lost.",
     "StoreMoved": "Change [interlock] store in interlock.toml to where it is now.",
     "BackupInvalid": "Do not rely on this file: take another one, and look what happened to it.",
     "NotWritten": "Give another place, or make room in that one.",
