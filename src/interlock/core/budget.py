@@ -174,6 +174,11 @@ class Reservation(NamedTuple):
     limits: tuple[Limit, ...] = ()
 
 
+def charged(scopes: Iterable[ScopeKey], amounts: Amounts) -> tuple[Reservation, ...]:
+    """The same amounts for each of these scopes, held under no limit."""
+    return tuple([_new(Reservation, (scope, amounts, ())) for scope in scopes])
+
+
 Packed = NewType("Packed", int)
 """Amounts in one number; such numbers may be added and subtracted."""
 

@@ -32,6 +32,19 @@ class _Remembered:
     taken: Taken
 
 
+@frozen
+class Rows:
+    """Where something counts that is no call of a tool, good until a rate window ends."""
+
+    scopes: tuple[ScopeKey, ...]
+    since_us: int
+    until_us: int
+
+    def holds(self, now_us: int) -> bool:
+        """Whether that is so at this time (microseconds since 1970)."""
+        return self.since_us <= now_us < self.until_us
+
+
 class LimitTable:
     """Limits grouped by what shares one usage row. Remembers what calls took: most take what another took before."""
 
@@ -72,12 +85,27 @@ class LimitTable:
         if known is not None and known.spec is spec and known.since_us <= now_us < known.until_us:
             return known.taken
         taken = self._taken(caller, spec, digest=digest, now_us=now_us, counted=counted)
-        since_us = max([now_us - now_us % each for each in self._windows], default=0)
-        until_us = min([now_us - now_us % each + each for each in self._windows], default=_FOR_EVER_US)
+        since_us, until_us = self._span(now_us)
         if len(self._remembered) >= REMEMBERED_MAX:
             self._remembered.clear()
         self._remembered[place] = _Remembered(spec, since_us, until_us, taken)
         return taken
+
+    def rows(self, caller: Caller, *, now_us: int = 0) -> Rows:
+        """Where requests of a caller to a model count: the scopes that a proposal without a tool takes from."""
+        found: dict[ScopeKey, None] = {}
+        for kind, ids, window_us, _, _ in self._groups:
+            start_us = now_us - now_us % window_us if window_us else 0
+            for name in ids(caller, None, ""):
+                found[ScopeKey(caller.principal.tenant, kind, name, start_us)] = None
+        return Rows(tuple(found), *self._span(now_us))
+
+    def _span(self, now_us: int) -> tuple[int, int]:
+        """From when and until when the rate windows of now last."""
+        if not self._windows:
+            return 0, _FOR_EVER_US
+        starts = [(now_us - now_us % each, each) for each in self._windows]
+        return max([start for start, _ in starts]), min([start + each for start, each in starts])
 
     def _taken(self, caller: Caller, spec: ToolSpec | None, *, digest: str, now_us: int, counted: bool) -> Taken:
         if caller.origin.door == SHADOW_DOOR:

@@ -135,10 +135,10 @@ SHARED_MAX = 1_024
 
 def _kept(part: Evidence | Labels | None) -> object:
     """A part of an observation for the encoder: what most results of a tool share is written once."""
-    if part is None or not _is_shared(part):
-        return part
     found = _SHARED.get(id(part))
     if found is None:
+        if part is None or not _is_shared(part):
+            return part
         if len(_SHARED) >= SHARED_MAX:
             _SHARED.clear()
         found = _SHARED[id(part)] = part, orjson.Fragment(orjson.dumps(part, default=_in_bytes))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from interlock.core.budget import Amounts, Exhausted, Reservation
-from interlock.core.call import Caller, ToolCall, storable
+from interlock.core.budget import Amounts, Exhausted, Reservation, charged
+from interlock.core.call import Caller, Principal, ToolCall, storable
 from interlock.core.frozen import frozen
+from interlock.core.limits import Rows
 from interlock.core.observation import Status
+from interlock.core.view import View
 from interlock.loop.agent import Agent
 from interlock.loop.entries import Bound, Check, Ended, Faulted, Responded, Step
 from interlock.loop.holding import Contended, Held, Used, most_used, used_by, used_in_vain
@@ -48,7 +50,10 @@ _ENDS: Final = {
 
 @frozen
 class Heard:
-    """What came of one request, and what it used; `is_settled`: that is counted already where others count it."""
+    """What came of one request, and what it used; `is_settled`: that is counted already where others count it.
+
+    `is_passing`: the fault is the server's or the network's, and nothing came that could be used.
+    """
 
     model: Model
     caller: Caller
@@ -56,6 +61,17 @@ class Heard:
     used: Used
     working_ms: int
     is_settled: bool
+    is_passing: bool
+
+
+@frozen
+class _Offered:
+    """What was offered last, and what it was worked out from: most turns are offered the same."""
+
+    view: View
+    role: Role
+    principal: Principal
+    offer: Offer
 
 
 # What every turn is compared with: looking a member up in its class costs as much as a call.
@@ -70,8 +86,9 @@ class Asking:
     def __init__(self, drive: Drive) -> None:
         self._drive = drive
         self._transcripts: dict[str, Transcript] = {}
-        self._offered: tuple[Dialect, Agent, Offer] | None = None
-        self._role: Role | None = None
+        self._offered: _Offered | None = None
+        self._whole_in: View | None = None
+        self._counted: tuple[Agent, Principal, Rows] | None = None
 
     async def step(self) -> bool:
         """Ask for one turn, and write down what came. False: the run rests or is over."""
@@ -79,13 +96,16 @@ class Asking:
         if view.state is _RETRY and view.until_us is not None and view.until_us > drive.now_us():
             return await self._wait(view.until_us)
         reach, begun = drive.reach, view.begun
-        principal = await reach.today(view)
+        principal = await reach.today(begun)
         if principal is None:
             await drive.end(Cause.STOPPED, Ended("principal", "Who this run is for is no longer known."))
             return False
-        gone = reach.offers.missing(reach.views.current, begun.bound, tenant=view.tenant)
-        if gone:
-            return await self._without(gone[0])
+        current = reach.views.current
+        if current is not self._whole_in:
+            gone = reach.offers.missing(current, begun.bound, tenant=view.tenant)
+            if gone:
+                return await self._without(gone[0])
+            self._whole_in = current
         try:
             model = reach.models.named(view.agent.model or begun.model)
         except ModelUnknown:
@@ -119,19 +139,29 @@ class Asking:
 
     def offer(self, dialect: Dialect, caller: Caller) -> Offer:
         """The tools of the turn that this caller is at."""
-        view, reach = self._drive.view, self._drive.reach
-        agent, names, role = view.agent, view.offered(caller.turn), self._role
-        if role is None or role.agent is not agent or role.dialect is not dialect or role.names != names:
-            role = self._role = Role(agent, view.agents, dialect, names)  # by its identity its offer is found at once
-        found = reach.offers.of(reach.views.current, caller, view.begun.bound, role=role, now_us=self._drive.now_us())
-        self._offered = dialect, agent, found
+        view, reach, known = self._drive.view, self._drive.reach, self._offered
+        agent, current, names, who = view.agent, reach.views.current, view.offered(caller.turn), caller.principal
+        if (
+            known is not None
+            and known.view is current
+            and known.role.agent is agent
+            and known.role.dialect is dialect
+            and known.role.names == names
+            and known.principal is who
+            and known.offer.until_us is None
+            and reach.health.is_quiet
+        ):
+            return known.offer
+        role = Role(agent, view.agents, dialect, names)
+        found = reach.offers.of(current, caller, view.begun.bound, role=role, now_us=self._drive.now_us())
+        self._offered = _Offered(current, role, who, found)
         return found
 
     def offered(self, dialect: str, caller: Caller) -> Offer:
         """The tools of the turn whose calls came: as they were offered, where that is known here."""
         known = self._offered
-        if known is not None and known[0] == dialect and known[1] is self._drive.view.agent:
-            return known[2]
+        if known is not None and known.role.dialect == dialect and known.role.agent is self._drive.view.agent:
+            return known.offer
         return self.offer(Dialect(dialect), caller)
 
     # --- one request --------------------------------------------------------------------------------------------------
@@ -141,15 +171,16 @@ class Asking:
         last = last_turn(view)
         note = "" if last is None else last.note
         found = self.offer(model.dialect, caller)
-        said = self._transcripts.setdefault(model.name, Transcript(view, model.codec)).messages(note=note)
+        if (said := self._transcripts.get(model.name)) is None:
+            said = self._transcripts[model.name] = Transcript(view, model.codec)
         body = model.codec.request(
-            said,
+            said.messages(note=note),
             options=model.options,
             tools=found.declarations.tools,
             choice=_AUTO if last is None else Choice.NONE,
         )
         await drive.sure()
-        held = await self._held(model, caller, body)
+        held = await self._held(model, caller, body) if drive.reach.holding.is_needed else None
         if isinstance(held, Exhausted) and held.resets_us is not None:  # a rate: the run goes on in the next window
             return not await drive.rest(until_us=held.resets_us)
         if isinstance(held, Exhausted):
@@ -166,21 +197,23 @@ class Asking:
 
     async def _sent(self, model: Model, caller: Caller, body: RequestBody, *, held: Held | None) -> Heard:
         """Send one request; what it held is settled whatever becomes of it."""
-        drive, clock = self._drive, self._drive.reach.world.clock
+        drive, clock = self._drive, self._drive.clock
         began_s, used = clock.monotonic_s(), None
         try:
             reply = await drive.ask(model.ask(body))
-            is_in_vain = _is_passing(reply) or reply.turn.ended is _HTTP_ERROR
+            is_passing = reply.may_repeat or reply.turn.ended is _DROPPED
+            is_in_vain = is_passing or reply.turn.ended is _HTTP_ERROR
             used = used_in_vain(model, reply, body) if is_in_vain else used_by(model, reply.turn, body)
-            return Heard(model, caller, reply, used, int((clock.monotonic_s() - began_s) * 1_000), held is not None)
+            working_ms = int((clock.monotonic_s() - began_s) * 1_000)
+            return Heard(model, caller, reply, used, working_ms, held is not None, is_passing)
         finally:
             if held is not None:
                 working_ms = int((clock.monotonic_s() - began_s) * 1_000)
                 await drive.reach.holding.settle(held, used or most_used(model, body), working_ms=working_ms)
 
     async def _take_in(self, heard: Heard, *, last: LastTurn | None) -> bool:
-        drive, view, turn = self._drive, self._drive.view, heard.reply.turn
-        if _is_passing(heard.reply):
+        drive, view, turn, used = self._drive, self._drive.view, heard.reply.turn, heard.used
+        if heard.is_passing:
             return await self._fault(heard)
         cause, why = judged(turn, last=last)
         responded = Responded(  # by position, as every turn comes by
@@ -190,9 +223,9 @@ class Asking:
             turn.raw,
             heard.reply.status,
             heard.reply.streamed,
-            heard.used.tokens,
-            heard.used.cost_micros,
-            heard.used.reported,
+            used.tokens,
+            used.cost_micros,
+            used.reported,
             heard.working_ms,
             why if cause is _NOTHING_RAN else "" if last is None else last.note,
         )
@@ -250,7 +283,7 @@ class Asking:
         check = view.begun.check
         if check is None:
             return None, ""
-        principal = await drive.reach.today(view)
+        principal = await drive.reach.today(view.begun)
         if principal is None:
             return False, _not_asked(check, "who this run is for is no longer known.")
         caller = caller_for(view, principal, turn=view.spent.rounds + 1, model=model)
@@ -270,13 +303,16 @@ class Asking:
             return ()
         used = heard.used
         amounts = Amounts(rounds, 0, used.tokens, used.cost_micros, heard.working_ms)
-        taken = self._drive.reach.limits.reservations(heard.caller, None, now_us=self._drive.now_us())
-        return tuple([Reservation(scope, amounts, limits) for scope, _, limits in taken])
+        return charged(self._rows(heard.caller).scopes, amounts)
 
-
-def _is_passing(reply: Reply) -> bool:
-    """Whether the fault is the server's or the network's, and nothing came that could be used."""
-    return reply.may_repeat or reply.turn.ended is _DROPPED
+    def _rows(self, caller: Caller) -> Rows:
+        """Where requests of whoever is at the run are counted."""
+        agent, now_us, known = self._drive.view.agent, self._drive.now_us(), self._counted
+        if known is not None and known[0] is agent and known[1] is caller.principal and known[2].holds(now_us):
+            return known[2]
+        rows = self._drive.reach.limits.rows(caller, now_us=now_us)
+        self._counted = agent, caller.principal, rows
+        return rows
 
 
 def _reason(cause: Cause, last: LastTurn | None) -> str:

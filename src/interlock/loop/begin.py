@@ -124,7 +124,7 @@ class Beginning:
             state=State.MODEL_REQUEST.value,
             agent=begun.agent,
             principal=principal.on_behalf_of,
-            entries=(written(begun, Cause.BEGUN, at_us=now_us),),
+            entries=(written(begun, (Cause.BEGUN,), at_us=now_us),),
             at_us=now_us,
             event=self._reach.records.act(EventKind.RUN_STARTED, principal.tenant, record),
         )

@@ -6,11 +6,12 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from interlock.core.approval import Approval, ApprovalState
 from interlock.core.call import Caller, Principal
 from interlock.core.decision import Deny
+from interlock.core.frozen import frozen
 from interlock.core.observation import Observation, Status
 from interlock.core.recovery import NO_LOOKS
 from interlock.core.refusals import Code
@@ -34,7 +35,8 @@ Seen = tuple[int, Observation]
 """What came of a call, by its place among those that are planned."""
 
 
-class Came(NamedTuple):
+@frozen
+class Came:
     """What came of a call, by its position in the turn. `invented`, `edited`: as in `Observed`."""
 
     position: int
@@ -79,12 +81,12 @@ class Calling:
                 return True
             return not await drive.rest(until_us=_expires_us(found))
         await drive.sure()
-        principal = await drive.reach.today(drive.view)
+        principal = await drive.reach.today(drive.view.begun)
         if principal is None:
             await drive.end(Cause.STOPPED, Ended("principal", "Who this run is for is no longer known."))
             return False
-        if found.open:
-            asked = await self._asked_before(found)
+        if found.is_open:
+            asked = await self._asked_before(found) if self._is_taken_over else ()
             await (self._write(found, asked, working_ms=0) if asked else self._propose(found, principal))
             return True
         decided = await self._decided(found)
@@ -114,12 +116,15 @@ class Calling:
 
     async def _propose_one(self, plan: Planned, caller: Caller) -> None:
         """Put the only call of a turn to the gate; what comes of it is written with its settlement, if it has one."""
-        drive, world = self._drive, self._drive.reach.world
-        began_s, nonce = world.clock.monotonic_s(), world.entropy.bytes(16).hex()
+        drive, monotonic_s = self._drive, self._drive.clock.monotonic_s
+        began_s, nonce = monotonic_s(), drive.reach.world.entropy.bytes(16).hex()
 
         def steps_of(seen: Observation) -> list[Step]:
-            working_ms = int((world.clock.monotonic_s() - began_s) * 1_000)
-            observed = _observed(_came(plan, seen), nonce, working_ms=working_ms)
+            working_ms = int((monotonic_s() - began_s) * 1_000)
+            if seen.error is None:
+                observed = Observed(plan.proposed.position, seen, nonce, working_ms)
+            else:
+                observed = _observed(_came(plan, seen), nonce, working_ms=working_ms)
             waits = seen.status is _WAITING
             return [Step(observed, (_OBSERVED,))] if waits else self._through(observed, (observed,))
 
@@ -135,6 +140,8 @@ class Calling:
         over: dict[int, str] = {}
         if is_near(view):
             over = calls_over(view, [(each.proposed.position, each.call.name) for each in plans])
+        elif None not in [each.pin for each in plans]:
+            return plans
         return [_refused(each, over.get(each.proposed.position)) for each in plans]
 
     async def _one(self, plan: Planned, caller: Caller, noting: Noting | None = None) -> Observation:
@@ -210,8 +217,6 @@ class Calling:
     async def _asked_before(self, found: Round) -> list[Came]:
         """What was asked by a process that died before it could write that down, and granted meanwhile: to propose it
         again would put a second question to people."""
-        if not self._is_taken_over:
-            return []
         self._is_taken_over = False
         granted = await self._granted()
         waiting = [(call.position, granted.get(_call_id(self._drive.view, found, call))) for call in found.open]
@@ -306,9 +311,9 @@ class Calling:
     def _through(self, last: Observed, seen: Iterable[Observed]) -> list[Step]:
         """The last step once all calls of a turn have ended: the model is told, or another agent is."""
         agent = self._drive.view.agent
-        handed = (
-            None if not agent.hand_offs else next(filter(None, [handed_to(each.seen, agent) for each in seen]), None)
-        )
+        if not agent.hand_offs:
+            return [Step(last, _BACK_TO_MODEL)]
+        handed = next(filter(None, [handed_to(each.seen, agent) for each in seen]), None)
         if handed is None:
             return [Step(last, _BACK_TO_MODEL)]
         return [Step(last, (_OBSERVED, Cause.ALL_OBSERVED)), Step(HandedOff(*handed), (Cause.RETURNED,))]

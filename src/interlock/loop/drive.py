@@ -30,10 +30,10 @@ from interlock.loop.entries import (
     Wish,
     causes_of,
     entries_after,
-    written,
+    entries_of,
 )
 from interlock.loop.interrupted import CutOff, Interrupted, RunLost
-from interlock.loop.machine import RESTING, Cause, State, after
+from interlock.loop.machine import OVER, RESTING, Cause, State, after
 from interlock.loop.noting import Noting
 from interlock.loop.reach import Reach
 from interlock.loop.verdict import ASKS, over
@@ -47,6 +47,8 @@ T = TypeVar("T")
 SURE_S = 1.0
 """For how long a run is surely held that was just moved, or taken: shorter than any lease."""
 EXPIRY_LATE_S = 0.01
+WOUND_US = 5_000
+"""For how long a timer is taken for right that was just looked at: shorter than it may be late."""
 
 TURN_S = 0.005
 """For how long a run goes on without letting others in this process have a turn."""
@@ -78,6 +80,8 @@ class Drive:
         self.reach = reach
         self.view = view
         self.claim = claim
+        self.clock = reach.world.clock
+        self.now_us = self.clock.now_us
         self.asking = Asking(self)
         self._calling = Calling(self)
         self._task: asyncio.Task[object] | None = None
@@ -86,7 +90,8 @@ class Drive:
         self._leaving = False
         self._is_expired = False
         self._timer: asyncio.TimerHandle | None = None
-        self._held_s = reach.world.clock.monotonic_s()
+        self._wound_us = 0
+        self._held_s = self.clock.monotonic_s()
 
     async def run(self) -> None:
         """Go on until the run rests, is over, or is lost."""
@@ -130,14 +135,14 @@ class Drive:
         Raises `Interrupted`.
         """
         expires_us = self.view.begun.expires_us
-        if expires_us is not None:
+        if expires_us is not None and (self._timer is None or not 0 <= self.now_us() - self._wound_us < WOUND_US):
             self._wind(expires_us)
         return await self._see(work, _MODEL)
 
     def _wind(self, expires_us: int) -> None:
         """Interrupt the run when its time is over: one timer for all its requests, wound anew where clocks part."""
-        loop = asyncio.get_running_loop()
-        at_s = loop.time() + max(0.0, (expires_us - self.now_us()) / 1_000_000) + EXPIRY_LATE_S
+        loop, self._wound_us = asyncio.get_running_loop(), self.now_us()
+        at_s = loop.time() + max(0.0, (expires_us - self._wound_us) / 1_000_000) + EXPIRY_LATE_S
         timer = self._timer
         if timer is not None and abs(timer.when() - at_s) < EXPIRY_LATE_S:
             return
@@ -178,19 +183,19 @@ class Drive:
     async def sure(self) -> None:
         """Look whether the run is held still, where some time has passed: a process may have stood still for long, and
         who comes back too late asks no model and proposes no call. Raises `RunLost`."""
-        if self.reach.world.clock.monotonic_s() - self._held_s <= SURE_S:
+        if self.clock.monotonic_s() - self._held_s <= SURE_S:
             return
         found = await self.reach.world.run_reads.run(self.view.tenant, self.view.id)
         if found is None or found.over or found.fence != self.claim.fence:
             raise RunLost(self.view.id)
-        self._held_s = self.reach.world.clock.monotonic_s()
+        self._held_s = self.clock.monotonic_s()
 
     # --- one step -----------------------------------------------------------------------------------------------------
 
     async def _step(self) -> bool:
         """Do the next thing. False: there is nothing to do now."""
         view = self.view
-        if view.state.is_over:
+        if view.state in OVER:
             return False
         wish = view.wishes.get(_CANCEL) if view.wishes else None
         if wish is not None:
@@ -201,24 +206,30 @@ class Drive:
             await self.end(*broken)
             return False
         try:
-            return await self._at_its_state()
+            return await (self._next() if not view.wishes else self._at_its_state())
         except Interrupted:
             self._stop_asked = self._is_expired = False
             await self.catch_up()
             return True
 
     async def _at_its_state(self) -> bool:
+        """What somebody wants, or else what comes next."""
         view = self.view
-        if view.state in _BACK:
-            return await self._back(_BACK[view.state])
-        rested = next((wish for wish in _RESTED if wish in view.wishes), None) if view.wishes else None
-        if rested is not None and view.state is not _RESPONSE:
+        rested = next((wish for wish in _RESTED if wish in view.wishes), None)
+        if rested is not None and view.state not in _BACK and view.state is not _RESPONSE:
             asked = view.wishes[rested]
             await self._come_to_rest(Moved(": ".join(filter(None, (asked.by, asked.text)))), _RESTED[rested])
             return True
-        if view.state in ASKS:
-            return await self.asking.step()
-        return await (self.asking.finish() if view.state is _RESPONSE else self._calling.step())
+        return await self._next()
+
+    def _next(self) -> Coroutine[object, object, bool]:
+        """What comes next where nobody wants anything else."""
+        state = self.view.state
+        if state in ASKS:
+            return self.asking.step()
+        if state in _BACK:
+            return self._back(_BACK[state])
+        return self.asking.finish() if state is _RESPONSE else self._calling.step()
 
     async def _come_to_rest(self, moved: Moved, cause: Cause) -> None:
         """Rest as was wished. Where something was said meanwhile, look first: the wish may be taken back."""
@@ -239,10 +250,6 @@ class Drive:
 
     # --- the journal --------------------------------------------------------------------------------------------------
 
-    def now_us(self) -> int:
-        """Microseconds since 1970 UTC."""
-        return self.reach.world.clock.now_us()
-
     async def move(
         self, *steps: Step, turn: Turn | None = None, charges: tuple[Reservation, ...] = (), tries: int = TRIES
     ) -> None:
@@ -250,12 +257,12 @@ class Drive:
 
         Raises `RunLost`, and `Interrupted` where so many tries came too late for what was said.
         """
-        now_us = self.now_us()
-        entries = tuple([written(each.body, *each.causes, at_us=now_us) for each in steps])
+        view, now_us, causes = self.view, self.now_us(), causes_of(steps)
+        entries = entries_of(steps, at_us=now_us)
         ended = last if isinstance(last := steps[-1].body, Ended) else None
         for _ in range(tries):
-            version, began_s = self.view.version, self.reach.world.clock.monotonic_s()
-            state = after(self.view.state, causes_of(steps))
+            version, began_s = view.version, self.clock.monotonic_s()
+            state = after(view.state, causes)
             move = RunMove(  # by position, as every step comes by
                 self.claim,
                 version,
@@ -263,7 +270,7 @@ class Drive:
                 str(state),
                 now_us,
                 None,
-                state.is_over,
+                state in OVER,
                 None if ended is None else ended.reason,
                 charges,
                 None if ended is None else self._ending(state, steps, ended.reason),
@@ -294,9 +301,11 @@ class Drive:
         return True
 
     def _take(self, steps: Sequence[Step], at_us: int, version: int, *, turn: Turn | None) -> None:
-        for sequence, each in enumerate(steps, start=version + 1):
-            self.view.apply(Entry(each.body, each.causes, at_us, sequence), turn=turn)
-        self.reach.moved(self.view.tenant, self.view.id)
+        view = self.view
+        for each in steps:
+            version += 1
+            view.apply(Entry(each.body, each.causes, at_us, version), turn=turn)
+        self.reach.moved(view.tenant, view.id)
 
     async def rest(self, *, until_us: int | None = None) -> bool:
         """Let go of the run as it stands. False: something was said or decided meanwhile, so look again."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import orjson
 
@@ -191,7 +191,8 @@ KINDS: Mapping[type[Body], str] = {
 }
 
 
-class Step(NamedTuple):
+@frozen
+class Step:
     """What is to be written, and what it moves the run by, in order; none: it moves nothing."""
 
     body: Body
@@ -218,14 +219,21 @@ class Entry:
         return KINDS[type(self.body)]
 
 
-def written(body: Body, *causes: Cause, at_us: int) -> RunEntry:
+def written(body: Body, causes: tuple[Cause, ...] = (), *, at_us: int) -> RunEntry:
     """The entry as it is kept."""
     said, behind = _parts(body)
     try:
-        head = orjson.dumps({"causes": causes, "is": said}, default=_in_json)
+        head = orjson.dumps({"causes": causes, "is": said}, default=spec_to_json)
     except TypeError:  # what the encoder knows nothing of, such as keys that are no text
         head = orjson.dumps({"causes": causes, "is": spec_to_json(body)})
-    return RunEntry(KINDS[type(body)], at_us, b"%b\n%b" % (head, behind) if behind else head)
+    return RunEntry(KINDS[type(body)], at_us, b"".join((head, b"\n", behind)) if behind else head)
+
+
+def entries_of(steps: Sequence[Step], *, at_us: int) -> tuple[RunEntry, ...]:
+    """Steps as they are kept."""
+    if len(steps) == 1:
+        return (written(steps[0].body, steps[0].causes, at_us=at_us),)
+    return tuple([written(each.body, each.causes, at_us=at_us) for each in steps])
 
 
 def read(entry: RunEntry) -> Entry:
@@ -258,22 +266,15 @@ async def entries_after(reads: RunReads, tenant: str, run_id: str, *, after: int
 
 def _parts(body: Body) -> tuple[object, bytes]:
     """What is kept as JSON, and what came from outside, to the byte."""
-    match body:
-        case Responded():
-            said = fields_of(body)
-            del said["raw"]
-            return said, body.raw
-        case Observed():
-            said = fields_of(body)
-            del said["seen"]
-            return said, to_bytes(body.seen)
-        case _:
-            return body, b""  # the encoder writes dataclasses as `spec_to_json` does, but for sets
-
-
-def _in_json(value: object) -> object:
-    """What the encoder does not know, as `spec_to_json` writes it."""
-    return spec_to_json(value)
+    if type(body) is Observed:
+        said = fields_of(body)
+        del said["seen"]
+        return said, to_bytes(body.seen)
+    if type(body) is Responded:
+        said = fields_of(body)
+        del said["raw"]
+        return said, body.raw
+    return body, b""  # the encoder writes dataclasses as `spec_to_json` does, but for sets
 
 
 B = TypeVar("B", Begun, Faulted, Wished, Said, HandedOff, Moved, Ended)

@@ -54,16 +54,16 @@ class Contended(Exception):
 
 
 class Holding:
-    """Holds and settles for the requests of runs."""
+    """Holds and settles for the requests of runs. `is_needed`: whether anybody's limit counts them at all."""
 
     def __init__(self, gate: Gate, parts: Parts) -> None:
         self._gate = gate
         self._reach = parts
-        self._is_needed = parts.looker.limits.counts(COUNTED)
+        self.is_needed = parts.looker.limits.counts(COUNTED)
 
     async def hold(self, model: Model, caller: Caller, body: Mapping[str, object]) -> Held | Exhausted | None:
         """Hold the most that a request can use. None: no limit of others counts it. Raises `Contended`."""
-        if not self._is_needed:
+        if not self.is_needed:
             return None
         reach, most = self._reach, most_of(model, body)
         for _ in range(TRIES):
@@ -172,14 +172,15 @@ def used_by(model: Model, turn: Turn, body: Mapping[str, object]) -> Used:
     A number that no answer can have used is no report: below zero, or too large to be counted.
     """
     inside, outside = turn.usage.input_tokens, turn.usage.output_tokens
+    if inside is not None and outside is not None and 0 <= inside <= TOKENS_MAX and 0 <= outside <= TOKENS_MAX:
+        return Used(inside + outside, 0 if model.price is None else cost_of(model, inside, outside))
     inside = inside if inside is not None and 0 <= inside <= TOKENS_MAX else None
     outside = outside if outside is not None and 0 <= outside <= TOKENS_MAX else None
-    reported = inside is not None and outside is not None
     if inside is None:
         inside = len(json.dumps(body, default=str))
     if outside is None:
         outside = model.options.tokens_max
-    return Used(inside + outside, cost_of(model, inside, outside), reported)
+    return Used(inside + outside, cost_of(model, inside, outside), reported=False)
 
 
 def used_in_vain(model: Model, reply: Reply, body: Mapping[str, object]) -> Used:

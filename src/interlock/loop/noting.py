@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from interlock.core.observation import Observation
-from interlock.loop.entries import Step, causes_of, written
+from interlock.loop.entries import Step, causes_of, entries_of
 from interlock.loop.machine import after
 from interlock.ports import NotMoved, RunMove
 
@@ -25,23 +25,23 @@ class Noting:
     It may be asked in another thread, while the drive waits.
     """
 
+    steps: Sequence[Step] = ()
+    at_us = 0
+    result: int | NotMoved | None = None
+
     def __init__(self, drive: Drive, steps_of: Callable[[Observation], Sequence[Step]]) -> None:
         self.claim = drive.claim
         self.version = drive.view.version
-        self.began_s = drive.reach.world.clock.monotonic_s()
-        self.steps: Sequence[Step] = ()
-        self.at_us = 0
-        self.result: int | NotMoved | None = None
+        self.began_s = drive.clock.monotonic_s()
         self._state = drive.view.state
         self._now_us = drive.now_us
         self._steps_of = steps_of
 
     def move(self, seen: Observation) -> RunMove:
         """The step of the run, given what came of the call."""
-        self.steps, self.at_us = self._steps_of(seen), self._now_us()
-        entries = tuple([written(each.body, *each.causes, at_us=self.at_us) for each in self.steps])
-        state = after(self._state, causes_of(self.steps))
-        return RunMove(self.claim, self.version, entries, str(state), self.at_us)
+        steps, at_us = self.steps, self.at_us = self._steps_of(seen), self._now_us()
+        state = after(self._state, causes_of(steps))
+        return RunMove(self.claim, self.version, entries_of(steps, at_us=at_us), str(state), at_us)
 
     def moved(self, moved: int | NotMoved | None) -> None:
         """What became of it."""

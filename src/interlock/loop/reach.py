@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from interlock.core.call import RUNS_DOOR, Caller, Origin, Principal
 from interlock.core.limits import LimitTable
+from interlock.loop.entries import Begun
 from interlock.loop.holding import Holding
 from interlock.loop.model import Model, ModelUnknown
 from interlock.loop.offer import Offers
@@ -75,10 +76,10 @@ class Reach:
     moved: Bell
     missed: dict[tuple[str, str], int] = field(default_factory=dict)
 
-    async def today(self, view: RunView) -> Principal | None:
+    async def today(self, begun: Begun) -> Principal | None:
         """Who the run is for, as of now; None: no longer known."""
-        then = view.begun.principal
-        return then if self.world.principals is None else await self.world.principals.current(then)
+        then, principals = begun.principal, self.world.principals
+        return then if principals is None else await principals.current(then)
 
 
 def caller_for(view: RunView, principal: Principal, *, turn: int, model: str) -> Caller:

@@ -96,7 +96,7 @@ class Replay:
         return tuple(found.values())
 
     async def _again(self, run: RunView, observed: Observed, facts: RunFacts, *, under: View) -> Redecided:
-        principal = await self._reach.today(run) or run.begun.principal
+        principal = await self._reach.today(run.begun) or run.begun.principal
         found: Round = run.round
         caller = caller_for(run, principal, turn=found.number, model=found.responded.model)
         role = Role(run.agent, run.agents, Dialect(found.responded.dialect), run.offered(found.number))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from interlock.core.observation import Status
 from interlock.loop.machine import State
 from interlock.loop.view import Round, RunView, Spent
+
+_UNKNOWN = Status.UNKNOWN  # looking it up in its class costs as much as a call
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,12 @@ def report_of(view: RunView) -> RunReport:
     )
 
 
-def _unknown(view: RunView) -> Iterator[str]:
-    for each in view.history:
-        if isinstance(each, Round):
-            seen = (found.seen for _, found in sorted(each.observed.items()))
-            yield from (one.call_id for one in seen if one.status is Status.UNKNOWN)
+def _unknown(view: RunView) -> list[str]:
+    found = [
+        (turn, at, each.seen.call_id)
+        for turn, asked in enumerate(view.history)
+        if type(asked) is Round
+        for at, each in asked.observed.items()
+        if each.seen.status is _UNKNOWN
+    ]
+    return [call_id for _, _, call_id in sorted(found)]

@@ -43,11 +43,15 @@ class Transcript:
         if self._sent == 0 or view.conversation_at > self._sent:
             self._sent = view.conversation_at
             self._kept = Conversation(_opening(view))
-        history = view.history
+        history, kept = view.history, self._kept
         while self._sent < len(history):
-            self._kept += _messages(history[self._sent], self._codec)
+            item = history[self._sent]
+            if type(item) is Round and item.calls:
+                kept.add_whole([*self._codec.echo(item.turn), *self._codec.results(_answers(item))])
+            else:
+                kept += _messages(item, self._codec)
             self._sent += 1
-        return [*self._kept, _said(note)] if note else self._kept
+        return [*kept, _said(note)] if note else kept
 
 
 def _opening(view: RunView) -> list[Message]:
@@ -98,7 +102,11 @@ def _round(item: Round, codec: Codec) -> list[Message]:
         return codec.echo(item.turn)
     if not item.calls:
         return [_said(UNUSABLE.format(why=item.responded.why))] if item.responded.why else codec.echo(item.turn)
-    return [*codec.echo(item.turn), *codec.results([_answer(call, item) for call in item.turn.calls])]
+    return [*codec.echo(item.turn), *codec.results(_answers(item))]
+
+
+def _answers(item: Round) -> list[Answer]:
+    return [_answer(call, item) for call in item.turn.calls]
 
 
 def _answer(call: Proposed, item: Round) -> Answer:

@@ -9,7 +9,7 @@ from interlock.core.call import storable
 from interlock.loop.entries import Ended
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import RESTING, Cause, State
-from interlock.loop.view import RunView, Spent
+from interlock.loop.view import RunView, Spent, Trouble
 from interlock.models.turn import Ended as TurnEnded
 from interlock.models.turn import Turn
 
@@ -53,23 +53,33 @@ def judged(turn: Turn, *, last: LastTurn | None) -> tuple[Cause, str]:
 
 def over(view: RunView, *, now_us: int) -> tuple[Cause, Ended] | None:
     """The limit that a run has run into, if it has: it ends there, whatever it is at."""
-    broken = _broken(view, view.begun.limits, now_us)
+    begun, trouble, state = view.begun, view.trouble, view.state
+    expires_us = begun.expires_us
+    broken = None
+    if expires_us is not None and now_us >= expires_us:
+        broken = "expired", "Its time is over."
+    elif state in RESTING:
+        broken = _waited(begun.limits, now_us - view.since_us)
+    if broken is None and (trouble.is_there or view.spent.hand_offs):
+        broken = _in_trouble(begun.limits, view.spent, trouble)
+    if broken is None and state in ASKS:
+        broken = _used_up(begun.limits, view.spent)
     if broken is not None:
         return Cause.OVER_LIMIT, Ended(*broken)
-    for tool, times in view.trouble.fixable.items():
-        if times > view.begun.limits.fixable:
+    for tool, times in trouble.fixable.items() if trouble.is_there else ():
+        if times > begun.limits.fixable:
             return Cause.GAVE_UP, Ended("fixable", f"Calls of {tool[:128]} were refused {times} times in a row.")
     return None
 
 
-def _broken(view: RunView, limits: RunLimits, now_us: int) -> tuple[str, str] | None:
-    """The first limit that is, by its name and in words. Every step asks, so that one limit costs one comparison."""
-    spent, trouble = view.spent, view.trouble
-    expires_us = view.begun.expires_us
-    if expires_us is not None and now_us >= expires_us:
-        return "expired", "Its time is over."
-    if limits.waits_s is not None and view.state in RESTING and now_us - view.since_us > limits.waits_s * 1_000_000:
-        return "waits_s", f"It waited for people for more than {limits.waits_s:g} seconds."
+def _waited(limits: RunLimits, waited_us: int) -> tuple[str, str] | None:
+    if limits.waits_s is None or waited_us <= limits.waits_s * 1_000_000:
+        return None
+    return "waits_s", f"It waited for people for more than {limits.waits_s:g} seconds."
+
+
+def _in_trouble(limits: RunLimits, spent: Spent, trouble: Trouble) -> tuple[str, str] | None:
+    """The first limit of what goes wrong, or goes on and on."""
     if trouble.invented > limits.invented:
         return "invented", f"{trouble.invented} names were called that no tool has."
     repeated = max(trouble.failing.values()) if trouble.failing else 0
@@ -79,7 +89,7 @@ def _broken(view: RunView, limits: RunLimits, now_us: int) -> tuple[str, str] | 
         return "idle", f"{trouble.idle} turns in a row came to nothing."
     if spent.hand_offs > limits.hand_offs:
         return "hand_offs", f"The task was handed on {spent.hand_offs} times."
-    return _used_up(limits, spent) if view.state in ASKS else None
+    return None
 
 
 def _used_up(limits: RunLimits, spent: Spent) -> tuple[str, str] | None:

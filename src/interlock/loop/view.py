@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.canonical import canonical, integral, sha256_hex
 from interlock.core.errors import StoreError
+from interlock.core.frozen import slotted
 from interlock.core.observation import Observation, Status
 from interlock.core.refusals import Code
 from interlock.loop.agent import Agent, by_name
@@ -66,10 +67,10 @@ _OTHER_REST: Mapping[Wish, Wish] = {
 
 
 # What every entry is compared with: looking a member up in its class costs as much as a call.
-_WAITING, _CALLED, _NOTHING_RAN = Status.WAITING, Cause.CALLED, Cause.NOTHING_RAN
+_OK, _WAITING, _CALLED, _NOTHING_RAN = Status.OK, Status.WAITING, Cause.CALLED, Cause.NOTHING_RAN
 
 
-@dataclass(slots=True)
+@slotted
 class Round:
     """One answer of a model, the calls of it that go to the gate, and what came of those by position so far."""
 
@@ -83,6 +84,11 @@ class Round:
     def open(self) -> tuple[Proposed, ...]:
         """The calls of which nothing is known yet."""
         return tuple(call for call in self.calls if call.position not in self.observed)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are any."""
+        return len(self.observed) < len(self.calls)
 
     @property
     def waiting(self) -> tuple[Observed, ...]:
@@ -111,7 +117,7 @@ class Spent:
 
     def charge(self, asked: Responded | Faulted) -> None:
         """Add what one request to a model has used."""
-        self.rounds += isinstance(asked, Responded)
+        self.rounds += type(asked) is Responded
         self.tokens += asked.tokens
         self.cost_micros += asked.cost_micros
         self.working_ms += asked.working_ms
@@ -132,7 +138,7 @@ class Trouble:
     """What goes wrong again and again: of each kind, how often in a row, or in all.
 
     What went wrong several times in one turn counts once: its model has not been told of the first yet. `turns` are
-    the numbers of the turns that were counted last.
+    the numbers of the turns that were counted last. `is_there`: something has gone wrong at some time.
     """
 
     idle: int = 0
@@ -141,10 +147,16 @@ class Trouble:
     fixable: Counter[str] = field(default_factory=Counter)
     failing: Counter[str] = field(default_factory=Counter)
     turns: dict[str, int] = field(default_factory=dict)
+    is_there: bool = False
 
 
 class RunView:
-    """One run as its entries tell it. `apply` is the only way to change it."""
+    """One run as its entries tell it. `apply` is the only way to change it.
+
+    `agent` is who is at it, of those who may be (`agents`); there is one from its beginning on.
+    """
+
+    agent: Agent
 
     def __init__(self, tenant: str, run_id: str) -> None:
         self.tenant = tenant
@@ -164,8 +176,7 @@ class RunView:
         self.started_us = 0
         self._begun: Begun | None = None
         self._round: Round | None = None
-        self._agents: Mapping[str, Agent] = {}
-        self._agent = ""
+        self.agents: Mapping[str, Agent] = {}
 
     @property
     def begun(self) -> Begun:
@@ -173,16 +184,6 @@ class RunView:
         if self._begun is None:
             raise StoreError(f"the run {self.id} has no beginning")
         return self._begun
-
-    @property
-    def agent(self) -> Agent:
-        """Who is at it."""
-        return self._agents[self._agent]
-
-    @property
-    def agents(self) -> Mapping[str, Agent]:
-        """Who may be."""
-        return self._agents
 
     @property
     def round(self) -> Round:
@@ -193,34 +194,43 @@ class RunView:
 
     def offered(self, turn: int) -> tuple[str, ...] | None:
         """The names that whoever is at it is offered in a turn, in their order; None: all of its tools."""
-        return offered_names(self.begun, self.touches, agent=self._agent, turn=turn) if self.begun.kept else None
+        begun = self.begun
+        return offered_names(begun, self.touches, agent=self.agent.name, turn=turn) if begun.kept else None
 
     def apply(self, entry: Entry, *, turn: Turn | None = None) -> None:
         """Take in the next entry. `turn` is what a `Responded` reads as, where it is known. Raises `IllegalStep`."""
-        if entry.sequence != self.version + 1:
+        sequence, before, causes, body = entry.sequence, self.state, entry.causes, entry.body
+        if sequence != self.version + 1:
             raise IllegalStep(f"what happened after entry {self.version} of the run {self.id} is not in its journal")
-        before = self.state
-        if entry.causes:  # it has gone on; a fault, which moves it too, says so again
+        if causes:  # it has gone on; a fault, which moves it too, says so again
             self.fault = ""
-        self.state = after(self.state, entry.causes)
-        self.version = entry.sequence
-        if self.state is not before:
-            self.since_us = entry.at_us
-        if self.wishes:
-            for cause in entry.causes:
-                done = _CARRIED_OUT.get((before, cause))
-                if done is not None:
-                    self.wishes.pop(done, None)
-        self._take(entry.body, entry, turn)
+            state = self.state = after(before, causes)
+            if state is not before:
+                self.since_us = entry.at_us
+            if self.wishes:
+                self._carry_out(before, causes)
+        self.version = sequence
+        if type(body) is Responded:  # what every turn has does without the pattern
+            self._hear(body, causes, turn or read_again(body))
+        elif type(body) is Observed:
+            self._observe(body)
+        else:
+            self._take(body, entry, turn)
+
+    def _carry_out(self, before: State, causes: tuple[Cause, ...]) -> None:
+        for cause in causes:
+            done = _CARRIED_OUT.get((before, cause))
+            if done is not None:
+                self.wishes.pop(done, None)
 
     def _take(self, body: Body, entry: Entry, turn: Turn | None) -> None:
         match body:
-            case Begun():
-                self._begin(body, entry)
             case Responded():
                 self._hear(body, entry.causes, turn or read_again(body))
             case Observed():
                 self._observe(body)
+            case Begun():
+                self._begin(body, entry)
             case Faulted():
                 self._fault(body, entry.causes)
             case Said():
@@ -231,7 +241,7 @@ class RunView:
                 self.history.append(body)
                 self.conversation_at = len(self.history)
                 self.spent.hand_offs += 1
-                self._agent = body.agent
+                self.agent = self.agents[body.agent]
             case Moved():
                 pass
             case Ended():
@@ -239,8 +249,8 @@ class RunView:
 
     def _begin(self, begun: Begun, entry: Entry) -> None:
         self._begun = begun
-        self._agents = by_name(begun.agents)
-        self._agent = begun.agent
+        self.agents = by_name(begun.agents)
+        self.agent = self.agents[begun.agent]
         self.started_us = entry.at_us
         self.history.append(begun)
         self.conversation_at = len(self.history)
@@ -258,19 +268,30 @@ class RunView:
         self.trouble.faults = 0
         self.until_us = None
         calls = turn.runnable if _CALLED in causes else ()
-        self.trouble.idle = self.trouble.idle + 1 if _NOTHING_RAN in causes and responded.why else 0
+        if _NOTHING_RAN in causes and responded.why:
+            self.trouble.idle, self.trouble.is_there = self.trouble.idle + 1, True
+        else:
+            self.trouble.idle = 0
         self._round = Round(responded, turn, self.spent.rounds, calls)
         self.history.append(self._round)
         self.spent.calls += len(calls)
 
     def _observe(self, observed: Observed) -> None:
-        seen, trouble = observed.seen, self.trouble
-        self.spent.per_tool[seen.tool] += observed.position not in self.round.observed
-        self.round.observed[observed.position] = observed
-        self.spent.working_ms += observed.working_ms
-        touch = touched(self.begun, seen, agent=self._agent, turn=self.round.number) if self.begun.kept else None
+        seen, spent, known, begun = observed.seen, self.spent, self.round, self.begun
+        if observed.position not in known.observed:
+            spent.per_tool[seen.tool] += 1
+        known.observed[observed.position] = observed
+        spent.working_ms += observed.working_ms
+        touch = touched(begun, seen, agent=self.agent.name, turn=known.number) if begun.kept else None
         if touch is not None:
             self.touches.append(touch)
+        if seen.status is not _OK or self.trouble.is_there:
+            self._note_trouble(observed, seen)
+
+    def _note_trouble(self, observed: Observed, seen: Observation) -> None:
+        """What it says of what goes wrong: nothing where all is well, and was."""
+        trouble = self.trouble
+        trouble.is_there = True
         trouble.invented += observed.invented
         if observed.fixable:
             self._count(trouble.fixable, seen.tool)

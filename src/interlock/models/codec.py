@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from interlock.core.frozen import frozen
 from interlock.models.names import WireNames
 from interlock.models.turn import Proposed, Turn
 
@@ -54,7 +55,7 @@ class Image:
         return self.url or f"data:{self.media_type};base64,{self.base64}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """What goes back to the model for one call. `failed` is sent as a flag where the dialect has one."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class Conversation(list[dict[str, object]]):
@@ -17,3 +17,10 @@ class Conversation(list[dict[str, object]]):
     def __init__(self, messages: Iterable[dict[str, object]] = ()) -> None:
         super().__init__(messages)
         self.paired = 0
+
+    def add_whole(self, messages: Sequence[dict[str, object]]) -> None:
+        """Add what a codec has made of one turn: the turn, and a result for each of its calls."""
+        is_paired = self.paired == len(self)
+        self += messages
+        if is_paired:
+            self.paired = len(self)

@@ -89,9 +89,9 @@ def request(
     if options.stream:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     if tools:
-        body |= {"tools": [dict(tool) for tool in tools], "tool_choice": _choice(choice, only=only)}
-        body |= {"parallel_tool_calls": options.parallel_calls}
-    return body | dict(options.extra)
+        body["tools"], body["tool_choice"] = [*tools], _choice(choice, only=only)
+        body["parallel_tool_calls"] = options.parallel_calls
+    return {**body, **options.extra} if options.extra else body
 
 
 def reader() -> StreamReader:
@@ -132,12 +132,14 @@ def tool_message(call: Proposed, words: str) -> dict[str, object]:
 def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
     """The results of all calls of a turn. A tool message holds text alone: pictures follow in a user's message."""
     messages = [tool_message(answer.call, answer.text) for answer in answers]
-    pictures = [part for answer in answers for part in _picture_parts(answer)]
+    pictures = [part for answer in answers if answer.images for part in _picture_parts(answer)]
     return [*messages, {"role": "user", "content": pictures}] if pictures else messages
 
 
 def _paired(messages: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
     known = messages.paired if isinstance(messages, Conversation) else 0
+    if known and known == len(messages):
+        return [*messages]
     sent: list[Mapping[str, object]] = [*messages[:known]]
     waiting: list[str] = []
     for message in messages[known:]:
@@ -172,7 +174,7 @@ def _picture_parts(answer: Answer) -> list[dict[str, object]]:
 
 def _choice(choice: Choice, *, only: Sequence[str]) -> object:
     if choice is Choice.NONE or not only:
-        return choice.value
+        return str(choice)
     tools = [{"type": "function", "function": {"name": name}} for name in only]
     if len(tools) == 1 and choice is Choice.REQUIRED:
         return tools[0]

@@ -125,4 +125,7 @@ class Turn:
     @property
     def runnable(self) -> tuple[Proposed, ...]:
         """The calls that may go to the gate: all that were closed, or none. What is left needs an answer too."""
-        return tuple(call for call in self.calls if call.closed) if self.ended is _CALLS_ALLOWED else ()
+        if self.ended is not _CALLS_ALLOWED:
+            return ()
+        calls = self.calls
+        return calls if False not in [call.closed for call in calls] else tuple([call for call in calls if call.closed])

@@ -75,8 +75,13 @@ class Books:
 
     def charge(self, charges: Iterable[Reservation]) -> None:
         """Count what was used without having been held."""
-        for scope, amounts, _ in charges:
-            self._move(scope, used=packed(amounts))
+        usage, changed, last, more = self.usage, self.changed_usage, None, 0
+        for scope, amounts, _ in charges:  # written out: every request to a model comes by, with one amount for all
+            if amounts is not last:
+                last, more = amounts, packed(amounts)
+            used, held = usage[scope]
+            usage[scope] = (used + more, held)
+            changed.add(scope)
 
     def _move(self, scope: ScopeKey, *, used: int = 0, held: int = 0) -> None:
         """Add packed amounts to a scope."""

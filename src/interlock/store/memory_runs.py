@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from interlock.core.chain import Receipt
 from interlock.core.journal import Event
@@ -11,49 +11,62 @@ from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNo
 from interlock.store.books import Books, RunKey
 from interlock.store.memory_chain import MemoryChain
 from interlock.store.rules import FIRST_FENCE
-from interlock.store.run_rules import Standing, not_moved, not_told, step_of, wake_after
+from interlock.store.run_rules import not_moved, not_told, step_of, wake_after
 
 
 @dataclass(slots=True)
 class _Run:
-    """One run, as its rows would hold it: `head.held` says that it has an owner, `at_work` that this still lives."""
+    """One run, as its rows would hold it: `held` says that it has an owner, `own` that this still lives.
 
-    head: StoredRun
+    It is what guards look at (`run_rules.Stands`). What happened is kept without its numbers: the place says those.
+    """
+
+    tenant: str
+    id: str
+    agent: str
+    principal: str
+    started_us: int
     entries: list[RunEntry]
-    at_work: bool = True
+    state: str
+    version: int
+    changed_us: int
+    fence: int = FIRST_FENCE
+    wake_us: int | None = None
+    held: bool = True
+    own: bool = True
+    over: bool = False
     woken: bool = False
-
-    @property
-    def is_held(self) -> bool:
-        return self.head.held and self.at_work
-
-    @property
-    def stands(self) -> Standing:
-        head = self.head
-        return Standing(head.version, head.fence, head.held and self.at_work, head.over, self.woken)
 
     @property
     def seen(self) -> StoredRun:
         """The run as it is read."""
-        return replace(self.head, held=self.is_held)
+        return StoredRun(
+            self.tenant,
+            self.id,
+            self.state,
+            self.version,
+            self.fence,
+            self.agent,
+            self.principal,
+            self.started_us,
+            self.changed_us,
+            self.wake_us,
+            self.own,
+            self.over,
+        )
 
-    def append(self, entries: tuple[RunEntry, ...]) -> int:
-        """The version after them."""
-        version = self.head.version
-        for entry in entries:
-            version += 1
-            self.entries.append(RunEntry(entry.kind, entry.at_us, entry.data, version))
-        return version
+    def let_go(self) -> None:
+        """Nobody has it from now on."""
+        self.held = self.own = False
 
     def due_since_us(self, at_us: int) -> int | None:
         """Since when it wants to be looked at; None: it does not."""
-        head = self.head
-        told = head.wake_us == 0
-        if head.over or (self.is_held and not told):
+        told = self.wake_us == 0
+        if self.over or (self.own and not told):
             return None
-        if told or head.held:
-            return head.changed_us
-        return head.wake_us if head.wake_us is not None and head.wake_us <= at_us else None
+        if told or self.held:
+            return self.changed_us
+        return self.wake_us if self.wake_us is not None and self.wake_us <= at_us else None
 
 
 class MemoryRuns:
@@ -71,63 +84,51 @@ class MemoryRuns:
         """Keep a new run. None: the tenant has one of that id already."""
         if (new.tenant, new.id) in self._runs:
             return None
-        entries = [RunEntry(each.kind, each.at_us, each.data, sequence) for sequence, each in enumerate(new.entries, 1)]
-        head = StoredRun(
+        self._runs[new.tenant, new.id] = _Run(
             new.tenant,
             new.id,
-            new.state,
-            len(entries),
-            FIRST_FENCE,
             new.agent,
             new.principal,
             new.at_us,
+            [*new.entries],
+            new.state,
+            len(new.entries),
             new.at_us,
-            None,
-            True,
         )
-        self._runs[new.tenant, new.id] = _Run(head, entries)
         self._record(new.event)
         return RunClaim(new.tenant, new.id, FIRST_FENCE)
 
     async def take_run(self, tenant: str, run_id: str, at_us: int) -> RunClaim | None:
         """Hold a run under a new fence. None: there is none, it is over, or a process at work holds it, also this."""
         found = self._runs.get((tenant, run_id))
-        if found is None or found.head.over or found.is_held:
+        if found is None or found.over or found.own:
             return None
-        fence = found.head.fence + 1
-        found.head = replace(found.head, fence=fence, held=True, changed_us=at_us, wake_us=found.head.wake_us or None)
-        found.at_work, found.woken = True, False
-        return RunClaim(tenant, run_id, fence)
+        found.fence, found.changed_us, found.wake_us = found.fence + 1, at_us, found.wake_us or None
+        found.held = found.own = True
+        found.woken = False
+        return RunClaim(tenant, run_id, found.fence)
 
     async def move_run(self, move: RunMove) -> int | NotMoved:
         """Write one step; the run's version after it."""
-        key = (move.claim.tenant, move.claim.id)
-        found = self._runs.get(key)
-        refused = not_moved(move, stands=None if found is None else found.stands)
+        claim = move.claim
+        found = self._runs.get((claim.tenant, claim.id))
+        refused = not_moved(move, stands=found)
         if refused is not None or found is None:
             return refused or NotMoved.MISSING
-        head = found.head
-        found.head = StoredRun(
-            head.tenant,
-            head.id,
-            move.state,
-            found.append(move.entries),
-            head.fence,
-            head.agent,
-            head.principal,
-            head.started_us,
-            move.at_us,
-            wake_after(move, woken=found.woken),
-            not move.release and move.ended is None,
-            move.ended is not None,
-        )
+        found.entries += move.entries
+        version = found.version = len(found.entries)
+        found.state, found.changed_us, found.wake_us = move.state, move.at_us, wake_after(move, woken=found.woken)
         found.woken = False
-        self._record(move.event)
+        if move.release or move.ended is not None:
+            found.let_go()
+        if move.event is not None:
+            self._chain.append(move.event)
         if move.charges:
             self._books.charge(move.charges)
         if move.ended is not None:
-            self._books.end(key, why=move.ended)
-        return found.head.version
+            found.over = True
+            self._books.end((claim.tenant, claim.id), why=move.ended)
+        return version
 
     async def settle_in_run(
         self, settlement: Settlement, note: RunNote
@@ -142,12 +143,14 @@ class MemoryRuns:
     ) -> int | NotMoved:
         """Say something to a run, whoever holds it: the entry is appended and the run is due at once."""
         found = self._runs.get((tenant, run_id))
-        refused = not_told(None if found is None else found.stands)
+        refused = not_told(found)
         if refused is not None or found is None:
             return refused or NotMoved.MISSING
-        found.head = replace(found.head, version=found.append((entry,)), changed_us=entry.at_us, wake_us=0)
+        found.changed_us, found.wake_us = entry.at_us, 0
+        found.entries.append(entry)
+        version = found.version = len(found.entries)
         self._record(event)
-        return found.head.version
+        return version
 
     async def due_runs(self, at_us: int, limit: int) -> tuple[StoredRun, ...]:
         """Runs to be looked at, the longest due first."""
@@ -170,34 +173,33 @@ class MemoryRuns:
     ) -> tuple[RunEntry, ...]:
         """What happened after an entry, in order; from the beginning after 0."""
         found = self._runs.get((tenant, run_id))
-        return () if found is None else tuple(found.entries[after : after + limit])
+        kept = () if found is None else found.entries[after : after + limit]
+        return tuple([RunEntry(each.kind, each.at_us, each.data, at) for at, each in enumerate(kept, after + 1)])
 
     def wake(self, tenant: str, run_id: str | None) -> None:
         """An approval of one of its operations has changed."""
         found = None if run_id is None else self._runs.get((tenant, run_id))
-        if found is not None and not found.head.over:
-            found.head = replace(found.head, wake_us=0)
-            found.woken = True
+        if found is not None and not found.over:
+            found.wake_us, found.woken = 0, True
 
     def abandon(self) -> None:
         """As if the process that holds the runs had died."""
         for each in self._runs.values():
-            each.at_work = False
+            each.own = False
 
     def drop(self, before_us: int) -> None:
         """Retention: forget runs that are over."""
-        kept = {key: run for key, run in self._runs.items() if not run.head.over or run.head.changed_us >= before_us}
+        kept = {key: run for key, run in self._runs.items() if not run.over or run.changed_us >= before_us}
         self._runs = kept
 
     def _matching(self, query: RunQuery) -> Iterator[StoredRun]:
         for each in self._runs.values():
-            head = each.head
             if (
-                query.tenant in (None, head.tenant)
-                and query.state in (None, head.state)
-                and query.principal in (None, head.principal)
-                and query.over in (None, head.over)
-                and (query.before is None or (head.started_us, head.id) < query.before)
+                query.tenant in (None, each.tenant)
+                and query.state in (None, each.state)
+                and query.principal in (None, each.principal)
+                and query.over in (None, each.over)
+                and (query.before is None or (each.started_us, each.id) < query.before)
             ):
                 yield each.seen
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from interlock.core.chain import Receipt
 from interlock.core.frozen import frozen
 from interlock.ports import NotMoved, RunEntry, RunMove, RunNote
@@ -10,12 +12,25 @@ NO_OWNER = 0
 """The owner of a run that nobody holds; owners count from 1."""
 
 
+class Stands(Protocol):
+    """Where a run stands, as far as moving it has to know. `own`: this process holds it, and is still at work."""
+
+    @property
+    def version(self) -> int: ...
+
+    @property
+    def fence(self) -> int: ...
+
+    @property
+    def own(self) -> bool: ...
+
+    @property
+    def over(self) -> bool: ...
+
+
 @frozen
 class Standing:
-    """Where a run stands, as far as moving it has to know. `own`: this process holds it, and is still at work.
-
-    `woken`: an approval has made it due since it was taken or last moved.
-    """
+    """Where a run stands, by its row. `woken`: an approval has made it due since it was taken or last moved."""
 
     version: int
     fence: int
@@ -24,7 +39,7 @@ class Standing:
     woken: bool
 
 
-def not_moved(move: RunMove, *, stands: Standing | None) -> NotMoved | None:
+def not_moved(move: RunMove, *, stands: Stands | None) -> NotMoved | None:
     """The first guard of a move that does not hold."""
     if stands is None or stands.over:
         return not_told(stands)
@@ -33,7 +48,7 @@ def not_moved(move: RunMove, *, stands: Standing | None) -> NotMoved | None:
     return None if stands.version == move.version else NotMoved.BEHIND
 
 
-def not_told(stands: Standing | None) -> NotMoved | None:
+def not_told(stands: Stands | None) -> NotMoved | None:
     """Why nothing can be said to a run."""
     if stands is None:
         return NotMoved.MISSING

@@ -233,3 +233,17 @@ def test_a_shadow_counts_in_a_scope_of_its_own_and_lends_it_to_nobody(kind: Scop
     own = limits.reservations(shadow, SAVE, digest="d1")
     assert [(each.scope.id, each.limits) for each in own] == [("shadow writer", ())]
     assert limits.reservations(FULL, SAVE, digest="d1") == before != own
+
+
+@pytest.mark.parametrize("kind", LIMITED)
+def test_a_request_to_a_model_counts_where_a_name_that_is_no_tool_does_until_a_window_ends(kind: ScopeKind) -> None:
+    window_us = 60_000_000
+    made = table(Limit(kind, Unit.CALLS, 1), Limit(ScopeKind.PRINCIPAL, Unit.CALLS, 9, window_s=60))
+    rows = made.rows(FULL, now_us=NOW_US)
+    assert rows.scopes == made.reservations(FULL, None, now_us=NOW_US).scopes
+    started_us = NOW_US - NOW_US % window_us
+    assert [rows.holds(started_us + each) for each in (-1, 0, window_us - 1, window_us)] == [False, True, True, False]
+
+
+def test_where_no_rate_is_set_rows_hold_for_good() -> None:
+    assert table().rows(FULL, now_us=NOW_US).holds(NOW_US * 2)

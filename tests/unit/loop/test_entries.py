@@ -67,7 +67,7 @@ BODIES: list[Body] = [
 
 @pytest.mark.parametrize("body", BODIES, ids=lambda body: KINDS[type(body)])
 def test_each_is_read_as_it_was_written(body: Body) -> None:
-    entry = written(body, Cause.OBSERVED, Cause.ASKED, at_us=5)
+    entry = written(body, (Cause.OBSERVED, Cause.ASKED), at_us=5)
     again = read(dataclasses.replace(entry, sequence=3))
     assert (again.body, again.causes, again.at_us, again.sequence) == (body, (Cause.OBSERVED, Cause.ASKED), 5, 3)
     assert again.kind == entry.kind == KINDS[type(body)]
