@@ -18,6 +18,24 @@ async def test_the_clock_counts_microseconds_and_never_goes_back() -> None:
     assert clock.monotonic_s() >= before_s
 
 
+def test_a_clock_that_is_set_back_goes_on_from_where_it_was_and_says_so(caplog: pytest.LogCaptureFixture) -> None:
+    hour_ns, wall = 3_600 * 10**9, [10**18]
+    clock = SystemClock(lambda: wall[0])
+    before_us = clock.now_us()
+    wall[0] -= hour_ns
+    assert clock.now_us() == clock.now_us() == before_us
+    (said,) = caplog.messages
+    assert "was set back by 3600 s: this process goes on from the time before, which is 3600 s ahead of it now" in said
+    wall[0] += 5_000
+    assert clock.now_us() == before_us + 5
+    wall[0] += 2 * hour_ns
+    assert clock.now_us() == before_us + 5 + 7_200_000_000
+    wall[0] -= 1_000
+    assert clock.now_us() == before_us + 5 + 7_200_000_000
+    assert len(caplog.messages) == 1
+    assert SystemClock(lambda: wall[0]).now_us() == wall[0] // 1_000
+
+
 def test_no_bytes_are_drawn_twice() -> None:
     entropy: Entropy = SystemEntropy()
     drawn = [entropy.bytes(16) for _ in range(2_000)]

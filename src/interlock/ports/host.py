@@ -56,7 +56,7 @@ class Clock(Protocol):
     """Time."""
 
     def now_us(self) -> int:
-        """Microseconds since 1970 UTC."""
+        """Microseconds since 1970 UTC; never less than it has said before."""
 
     def monotonic_s(self) -> float:
         """Seconds on a clock that never goes back; the event loop's."""
