@@ -7,8 +7,10 @@ One that fails marks its tool degraded where the settings let it, and proposes q
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -92,7 +94,7 @@ class ProbeDesk:
             if made == PROBES_MAX:
                 break
             if await self._take_on(example):
-                found.append(await self._made(example))
+                found.append(await self._seen_through(example))
                 made += bool(found[-1].record.digest)  # of one whose tool is not here nothing was made
         return tuple(found)
 
@@ -128,6 +130,25 @@ class ProbeDesk:
         except DocumentChanged:
             return False
         return True
+
+    async def _seen_through(self, example: ToolExample) -> ProbeResult:
+        """Make it; where the gate ends meanwhile it is as due at the next opening as it was."""
+        try:
+            return await self._made(example)
+        except asyncio.CancelledError:
+            await self._let_go(example)
+            raise
+
+    async def _let_go(self, example: ToolExample) -> None:
+        found = await self._document(example.tool, example.name)
+        before = _history_in(found)
+        if before is None or not before.begun_us:
+            return
+        record = {"subject": example.tool, "principal": PROBE, "probe": example.name, "cut_off": True}
+        event = self._parts.records.act(EventKind.TOOL_PROBING, self._home, record)
+        with suppress(DocumentChanged):  # whoever was faster has a result, or has taken it on
+            open_again = canonical(spec_to_json(before.begun(0)))
+            await self._parts.world.documents.save_documents((found.changed(open_again),), event)
 
     async def _published(self, tools: Collection[str]) -> Sequence[ToolExample]:
         """Those that operators have published, whatever files say."""

@@ -162,18 +162,28 @@ async def test_those_whose_tools_are_not_here_keep_no_place_of_those_whose_are(t
 
 @pytest.mark.requirement("REG-14")
 async def test_one_whose_process_died_is_due_again_after_a_while(gate_path: str) -> None:
-    slow, clock = Slow(), FakeClock(now_us=1_000_000_000)
-    async with opened(gate_path, slow.tools, PROBED, host=Host(clock=clock)) as gate:
+    clock = FakeClock(now_us=1_000_000_000)
+    async with opened(gate_path, Counter().tools, PROBED, host=Host(clock=clock)) as gate:
         await gate.examples.publish([probe()], by=OPERATOR)
-        dead = asyncio.create_task(gate.probes.run_due())
-        await slow.started.wait()
-        dead.cancel()
-        await asyncio.wait([dead])
-        slow.open.set()
+        assert await gate.probes._take_on(probe())  # and dies
         clock.advance(TAKEN_S - 1)
         assert await gate.probes.run_due() == ()
         clock.advance(1)
         assert len(await gate.probes.run_due()) == 1
+
+
+@pytest.mark.requirement("REG-14")
+async def test_one_that_the_end_of_its_gate_cut_off_is_made_at_the_next_opening(tmp_path: Path) -> None:
+    slow, path, clock = Slow(), str(tmp_path / "gate.db"), FakeClock(now_us=1_000_000_000)
+    host = Host(key_folder=tmp_path, clock=clock)
+    async with opened(path, slow.tools, PROBED, host=host, probe_every_s=0.01) as gate:
+        await gate.examples.publish([probe()], by=OPERATOR)
+        await asyncio.wait_for(slow.started.wait(), 10)
+    slow.open.set()
+    async with opened(path, slow.tools, None, host=host) as gate:
+        told = await records(gate, "tool.probing")
+        assert [each.get("cut_off", False) for each in told] == [False, True]
+        assert [each.record.passed for each in await gate.probes.run_due()] == [True]
 
 
 @pytest.mark.requirement("REG-14")
