@@ -82,7 +82,7 @@ PURE_MODULES = frozenset(
     __future__ abc base64 binascii bisect codecs collections contextlib copy dataclasses datetime decimal difflib enum
     fractions functools graphlib hashlib heapq hmac html ipaddress itertools json math numbers operator re string struct
     textwrap types typing unicodedata urllib.parse uuid.UUID zlib
-    cedarpy cryptography immutables jsonschema_rs msgspec orjson re2 rfc8785
+    cedarpy cryptography jsonschema_rs msgspec orjson re2 rfc8785
     """.split()
 )
 

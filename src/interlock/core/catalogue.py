@@ -9,10 +9,9 @@ from heapq import nlargest
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from immutables import Map
-
 from interlock.core.agents import Routes
 from interlock.core.evidence import Evidence
+from interlock.core.layers import Layers
 from interlock.core.lifecycle import OPEN, Lifecycle
 from interlock.core.listed import Contract
 from interlock.core.order import Order
@@ -106,13 +105,13 @@ class Catalogue:
     `stops` stand beside the states of versions; `stopped` are tools as they stand for a tenant under them, once found.
     """
 
-    tools: Mapping[tuple[str, str], Tool] = Map()
+    tools: Mapping[tuple[str, str], Tool] = field(default_factory=Layers)
     epoch: int = 0
-    elsewhere: Mapping[tuple[str, str], Contract] = Map()
-    versions: Mapping[str, Tool] = Map()
-    retired: Mapping[tuple[str, str], Callable[[], Tool | None]] = Map()
+    elsewhere: Mapping[tuple[str, str], Contract] = field(default_factory=Layers)
+    versions: Mapping[str, Tool] = field(default_factory=Layers)
+    retired: Mapping[tuple[str, str], Callable[[], Tool | None]] = field(default_factory=Layers)
     agents: Mapping[tuple[str, str], Routes] = field(default_factory=dict)
-    by_version: Mapping[tuple[str, str, str], Tool] = Map()
+    by_version: Mapping[tuple[str, str, str], Tool] = field(default_factory=Layers)
     shadowed: frozenset[str] = frozenset()
     order: Order | None = None
     falling: frozenset[tuple[str, str]] = frozenset()

@@ -28,9 +28,8 @@ from collections import Counter
 from collections.abc import Iterable
 from copy import copy
 
-from immutables import Map
-
 from interlock.core.errors import PolicyInvalid
+from interlock.core.layers import Layers
 from interlock.core.listed import Contract, Identity
 from interlock.core.policy_arguments import arguments_type
 from interlock.core.policy_check import Reach, check, sorting, warnings_of
@@ -97,7 +96,7 @@ class PolicySet:
         evaluate: Evaluate = cedar,
     ) -> None:
         self.sources = tuple(sources)
-        self._compiled: Map[Identity, Contract] = Map({spec.identity: spec for spec in specs})
+        self._compiled: Layers[Identity, Contract] = Layers({spec.identity: spec for spec in specs})
         self._index = Index(self._compiled.values())
         self._given = frozenset(facts)
         self._declared = Counter(fact for spec in self._compiled.values() for fact in spec.facts)
@@ -119,11 +118,9 @@ class PolicySet:
         changes = tuple(changes)
         replaced = frozenset(old.identity for old, _ in changes if old is not None)
         new = copy(self)
-        compiled = self._compiled.mutate()
-        for identity in replaced:
-            compiled.pop(identity, None)
-        compiled.update({spec.identity: spec for _, spec in changes})
-        new._compiled = compiled.finish()
+        new._compiled = self._compiled.changed(
+            {**dict.fromkeys(replaced), **{spec.identity: spec for _, spec in changes}}
+        )
         if any(map(self._reaches_further, changes)):
             return PolicySet(self.sources, new._compiled.values(), facts=self._given, evaluate=self._evaluate)
         new._index = self._index.changed(changes)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from immutables import Map
-
+from interlock.core.layers import Changing, Layers
 from interlock.core.listed import Contract, Identity, Listed
 from interlock.core.policy_schema import GROUPS, action_groups, action_name, resource_type
 from interlock.core.tool import SHARED
@@ -22,7 +21,7 @@ Change = tuple[Contract | None, Contract]
 Kind = tuple[str, tuple[str, ...], str]
 """What tools that stand together have in common: tenant, groups of actions, and type of resource."""
 
-_NONE: Map[Identity, Contract] = Map()
+_NONE: Layers[Identity, Contract] = Layers()
 
 
 class Index:
@@ -39,22 +38,29 @@ class Index:
             named[name] = (*named.get(name, ()), spec)
             if is_read(spec):
                 alike.setdefault(kind_of(spec), {})[spec.identity] = spec
-        self._named = Map(named)
-        self._alike = {kind: Map(each) for kind, each in alike.items()}
+        self._named = Layers(named)
+        self._alike = {kind: Layers(each) for kind, each in alike.items()}
 
     def changed(self, changes: Iterable[Change]) -> Index:
         """The same with these changes."""
         new, owned = Index(), set[str]()
-        new._named, new._alike = self._named, self._alike.copy()
+        named, alike = Changing(self._named), dict[Kind, Changing[Identity, Contract]]()
         new._types, new._resolved = self._types.copy(), self._resolved.copy()
         for old, spec in changes:
             for tenant in {spec.tenant} - owned:
                 owned.add(tenant)
                 for types in (new._types, new._resolved):
                     types[tenant] = types.get(tenant, Counter[str]()).copy()
-            if old is not None:
-                new._put(old, is_there=False)
-            new._put(spec, is_there=True)
+            for each, is_there in ((old, False), (spec, True)):
+                if each is None:
+                    continue
+                new._count(each, 1 if is_there else -1)
+                _put(named, each, is_there=is_there)
+                if is_read(each):
+                    of_kind = alike.setdefault(kind_of(each), Changing(self._alike.get(kind_of(each), _NONE)))
+                    of_kind.put(each.identity, each if is_there else None)
+        new._named = named.finish()
+        new._alike = {**self._alike, **{kind: each.finish() for kind, each in alike.items()}}
         return new
 
     def tools(self, action: str, tenant: str) -> Iterator[Contract]:
@@ -89,28 +95,17 @@ class Index:
         """Those of them whose attributes a resolver gives."""
         return _seen(self._resolved, tenant)
 
-    def _put(self, spec: Contract, *, is_there: bool) -> None:
-        self._count(spec, 1 if is_there else -1)
-        name, mine = action_name(spec.name), (spec,) if is_there else ()
-        others = (each for each in self._named.get(name, ()) if each.identity != spec.identity)
-        known = (*others, *mine)
-        if known:
-            self._named = self._named.set(name, known)
-        elif name in self._named:
-            self._named = self._named.delete(name)
-        if is_read(spec):
-            kind = kind_of(spec)
-            known_alike = self._alike.get(kind, _NONE)
-            if is_there:
-                self._alike[kind] = known_alike.set(spec.identity, spec)
-            elif spec.identity in known_alike:
-                self._alike[kind] = known_alike.delete(spec.identity)
-
     def _count(self, spec: Contract, by: int) -> None:
         type_ = resource_type(spec)
         self._types.setdefault(spec.tenant, Counter())[type_] += by
         if spec.resource is not None and spec.resource.resolved:
             self._resolved.setdefault(spec.tenant, Counter())[type_] += by
+
+
+def _put(named: Changing[str, tuple[Contract, ...]], spec: Contract, *, is_there: bool) -> None:
+    name = action_name(spec.name)
+    others = (each for each in named.get(name) or () if each.identity != spec.identity)
+    named.put(name, (*others, *((spec,) if is_there else ())) or None)
 
 
 def is_read(spec: Contract) -> bool:

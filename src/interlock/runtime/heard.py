@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from immutables import Map
-
 from interlock.core.agents import AgentTools
 from interlock.core.default_versions import DefaultVersion
 from interlock.core.documents import Document, DocumentKind, Place
+from interlock.core.layers import Layers
 from interlock.ports import DocumentStore
 from interlock.runtime.known import Routing
 from interlock.runtime.saved import Saved
@@ -26,8 +25,8 @@ class Heard:
         self._saved = Saved()
         self._epochs = dict.fromkeys(KINDS, -1)
         self._revisions: dict[Place, int] = {}
-        self._agents: Map[Place, AgentTools] = Map()
-        self._defaults: Map[Named, DefaultVersion] = Map()
+        self._agents: Layers[Place, AgentTools] = Layers()
+        self._defaults: Layers[Named, DefaultVersion] = Layers()
         self._moved: set[Named] = set()
 
     async def listen(self) -> None:
@@ -52,18 +51,15 @@ class Heard:
         """What was said last is in view."""
         self._moved.clear()
 
-    def _with(self, documents: Iterable[Document]) -> tuple[Map[Place, AgentTools], Map[Named, DefaultVersion]]:
-        agents, defaults = self._agents.mutate(), self._defaults.mutate()
+    def _with(self, documents: Iterable[Document]) -> tuple[Layers[Place, AgentTools], Layers[Named, DefaultVersion]]:
+        agents: dict[Place, AgentTools | None] = {}
+        defaults: dict[Named, DefaultVersion | None] = {}
         for each in documents:
             if each.kind is DocumentKind.AGENT:
-                agents.pop(each.place, None)
-                if not each.is_removed:
-                    agents[each.place] = self._saved.agent(each)
+                agents[each.place] = None if each.is_removed else self._saved.agent(each)
             elif each.kind is DocumentKind.DEFAULT:
-                defaults.pop((each.tenant, each.name), None)
-                if not each.is_removed:
-                    defaults[each.tenant, each.name] = self._saved.default(each)
-        return agents.finish(), defaults.finish()
+                defaults[each.tenant, each.name] = None if each.is_removed else self._saved.default(each)
+        return self._agents.changed(agents), self._defaults.changed(defaults)
 
 
 def _moved(documents: Iterable[Document]) -> set[Named]:

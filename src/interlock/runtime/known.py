@@ -10,14 +10,12 @@ import logging
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TypeVar
-
-from immutables import Map, MapMutation
 
 from interlock.core.agents import AgentTools, Routes
 from interlock.core.catalogue import Catalogue, Tool
 from interlock.core.default_versions import DefaultVersion
 from interlock.core.errors import SpecInvalid
+from interlock.core.layers import Changing
 from interlock.core.lifecycle import Lifecycle, precedence
 from interlock.core.listed import Contract, Listed
 from interlock.core.order import Order
@@ -39,10 +37,6 @@ class Routing:
     agents: tuple[AgentTools, ...] = ()
     defaults: Mapping[Named, DefaultVersion] = field(default_factory=dict)
     moved: frozenset[Named] = frozenset()
-
-
-K = TypeVar("K")
-V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +148,11 @@ class _Parts:
 
     def __init__(self, base: Catalogue) -> None:
         self._base = base
-        self._tools = _changing(base.tools)
-        self._elsewhere = _changing(base.elsewhere)
-        self._versions = _changing(base.versions)
-        self._retired = _changing(base.retired)
-        self._by_version = _changing(base.by_version)
+        self._tools = Changing(base.tools)
+        self._elsewhere = Changing(base.elsewhere)
+        self._versions = Changing(base.versions)
+        self._retired = Changing(base.retired)
+        self._by_version = Changing(base.by_version)
         self._touched: list[Named] = []
         self._falling = set[Named]()
         self._fell = set[Named]()
@@ -166,8 +160,8 @@ class _Parts:
 
     def here(self, row: Registered, tool: Tool) -> None:
         """A version whose code is here."""
-        self._versions[row.digest] = tool
-        self._by_version[row.tenant, row.name, row.version] = tool
+        self._versions.put(row.digest, tool)
+        self._by_version.put((row.tenant, row.name, row.version), tool)
 
     def put(
         self, place: Named, tool: Tool | None, *, elsewhere: Listed | None, retired: Callable[[], Tool | None] | None
@@ -179,13 +173,13 @@ class _Parts:
         new: Contract | None = tool.spec if tool is not None else elsewhere
         if new is not None and new is not old and new != old:
             self.changes.append((old, new))
-        _set(self._tools, place, tool)
+        self._tools.put(place, tool)
         if tool is not None and tool.spec.fallback:
             self._falling.add(place)
         elif place in self._base.falling:
             self._fell.add(place)
-        _set(self._elsewhere, place, elsewhere)
-        _set(self._retired, place, retired)
+        self._elsewhere.put(place, elsewhere)
+        self._retired.put(place, retired)
 
     def catalogue(self, epoch: int, routing: Routing) -> Catalogue:
         """The catalogue that they make."""
@@ -225,14 +219,3 @@ def _may_be(row: Registered, default: DefaultVersion | None) -> bool:
 def _meant(rows: tuple[Registered, ...], default: DefaultVersion | None) -> Registered:
     """The version that a name means where its code is in other processes alone."""
     return next((each for each in reversed(rows) if _may_be(each, default)), rows[-1])
-
-
-def _changing(part: Mapping[K, V]) -> MapMutation[K, V]:
-    return (part if isinstance(part, Map) else Map(part)).mutate()
-
-
-def _set(part: MapMutation[Named, V], place: Named, value: V | None) -> None:
-    if value is None:
-        part.pop(place, None)
-    else:
-        part[place] = value
