@@ -115,6 +115,8 @@ BANS = bans.Bans(
         "src/interlock/core/policy_slice.py": "an engine that breaks, panics included, must not allow",
         "src/interlock/core/schema_library.py": "a panic of the validator library is no Exception",
         "src/interlock/runners/": "a tool may raise anything; it becomes an outcome here",
+        "src/interlock/store/commit_thread.py": "whatever work raises is for who handed it over",
+        "src/interlock/store/writer.py": "whatever has stopped the writer, nobody may wait for ever",
         "src/interlock/importers/python.py": "a package may raise anything while it is imported",
         "src/interlock/doors/": "whatever happens to a request, the caller gets an answer",
         "src/interlock/store/run_rules.py": "a run's step that cannot be made must not stop the store for all others",

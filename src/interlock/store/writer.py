@@ -22,13 +22,13 @@ import asyncio
 import os
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
 import apsw
 
 from interlock.core.errors import InterlockError, StoreClosed, StoreError
+from interlock.store.commit_thread import CommitThread
 from interlock.store.full_disk import full_disk
 from interlock.store.locks import Presence
 
@@ -38,6 +38,9 @@ BATCH_MAX: Final = 256
 BUSY_MS: Final = 5_000
 
 _SHARE: Final = "share"
+
+_Op: TypeAlias = tuple[str, Callable[[], object], asyncio.Future[Any]]
+"""One write that waits: its name, what it does, and its answer to who waits. A tuple, as every call makes two."""
 
 CommitObserver = Callable[[str, tuple[str, ...]], None]
 """Told "before" and "after" each commit, with the names of its ops, in the thread that commits."""
@@ -78,17 +81,6 @@ class Batch(Protocol):
         """Make durable, as an op of its own, what was held in memory alone: others are about to come in."""
 
 
-class _Op:
-    """One write that waits, and who waits for it."""
-
-    __slots__ = ("answer", "name", "run")
-
-    def __init__(self, name: str, *, run: Callable[[], object], answer: asyncio.Future[Any]) -> None:
-        self.name = name
-        self.run = run
-        self.answer = answer
-
-
 class Writer:
     """Owns the connection that writes. Belongs to the event loop that it was made on.
 
@@ -104,10 +96,12 @@ class Writer:
         self._presence = presence
         self._on_commit = on_commit
         self._loop = asyncio.get_running_loop()
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="interlock-commit")
+        self._thread = CommitThread(self._loop, told=self._told)
         self._queue: deque[_Op] = deque()
         self._current: list[_Op] = []
-        self._task: asyncio.Task[None] | None = None
+        self._then: Callable[[Any], None] = self._answer
+        self._is_busy = False
+        self._done: asyncio.Future[None] | None = None
         self._stopped: StoreClosed | None = None
         self._bell: int | None = None
         self._listen()
@@ -130,45 +124,82 @@ class Writer:
     async def close(self) -> None:
         """Refuse everything that comes from now on, and carry out what waits."""
         self._stop(StoreClosed("the store is closed"))
-        while self._task is not None:
-            await asyncio.wait([self._task])
+        if self._is_busy:
+            self._done = self._done or self._loop.create_future()
+            await asyncio.wait([self._done])
         self._listen_no_more()
-        self._thread.shutdown()
+        self._thread.close()
 
     # --- on the event loop --------------------------------------------------------------------------------------------
 
     def _enqueue(self, name: str, *, run: Callable[[], T]) -> asyncio.Future[T]:
         answer: asyncio.Future[T] = self._loop.create_future()
-        self._queue.append(_Op(name, run=run, answer=answer))
-        if self._task is None:
-            self._task = self._loop.create_task(self._work())
-            self._task.add_done_callback(self._ended)
+        self._queue.append((name, run, answer))
+        if not self._is_busy:
+            # What else becomes ready in this round of the loop shall go into the same transaction.
+            self._is_busy = True
+            self._loop.call_soon(self._turn)
         return answer
 
-    async def _work(self) -> None:
-        while True:
-            # What else becomes ready in this round of the loop shall go into the same transaction.
-            await asyncio.sleep(0)
-            if not self._queue:
-                # Here and not when the task is seen to be done: a write in between would wait for ever.
-                self._task = None
-                return
-            self._current = [self._queue.popleft() for _ in range(min(len(self._queue), BATCH_MAX))]
-            for op, result in zip(self._current, await self._transaction(self._current), strict=True):
-                _resolve(op, result=result)
+    def _turn(self) -> None:
+        """Whatever waits by now goes into the next transaction."""
+        queue = self._queue
+        if not queue:
+            self._rest()
+            return
+        if len(queue) <= BATCH_MAX:
+            ops = self._current = list(queue)
+            queue.clear()
+        else:
+            ops = self._current = [queue.popleft() for _ in range(BATCH_MAX)]
+        self._guarded(self._transaction, ops)
 
-    async def _transaction(self, ops: list[_Op]) -> list[object]:
+    def _transaction(self, ops: list[_Op]) -> None:
+        if not self.alone:
+            self._hand_over(partial(self._among_others, ops), self._had_a_turn)
+        elif self._begin(wait_ms=0):
+            self._write(ops)
+        else:
+            # Another program (a shell, a backup) holds the file just now.
+            self._hand_over(partial(self._begin_or_give_up, BUSY_MS), lambda _: self._write(ops))
+
+    def _write(self, ops: list[_Op]) -> None:
+        self._hand_over(partial(self._commit, ops, results=self._carry_out(ops)), self._answer)
+
+    def _hand_over(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
+        """Have the thread do this, and go on here with what it gives."""
+        self._then = then
+        self._thread.do(work)
+
+    def _told(self, result: object, fault: BaseException | None) -> None:
+        self._guarded(self._then if fault is None else _raise, result if fault is None else fault)
+
+    def _guarded(self, step: Callable[[Any], None], given: object) -> None:
+        """Take a step, and if a fault has stopped the work leave nobody waiting for ever."""
         try:
-            if not self.alone:
-                results = await self._in_thread(partial(self._among_others, ops))
-                self._listen()
-                return results
-            if not self._begin(wait_ms=0):
-                # Another program (a shell, a backup) holds the file just now.
-                await self._in_thread(partial(self._begin_or_give_up, BUSY_MS))
-            return await self._in_thread(partial(self._commit, ops, results=self._carry_out(ops)))
-        except StoreError as fault:
-            return [fault] * len(ops)
+            step(given)
+        except StoreError as refused:
+            self._answer([refused] * len(self._current))
+        except BaseException as fault:
+            self._give_up(fault)
+            if not isinstance(fault, Exception):
+                raise
+
+    def _had_a_turn(self, results: list[object]) -> None:
+        self._listen()
+        self._answer(results)
+
+    def _answer(self, results: list[object]) -> None:
+        ops, self._current = self._current, []
+        for op, result in zip(ops, results, strict=True):
+            _resolve(op, result=result)
+        # Behind those that were answered now, so that what they write next is in the next transaction.
+        self._loop.call_soon(self._turn)
+
+    def _rest(self) -> None:
+        self._is_busy = False
+        if self._done is not None and not self._done.done():
+            self._done.set_result(None)
 
     def _listen(self) -> None:
         """While this process is sole: hear who wants to come in."""
@@ -191,20 +222,14 @@ class Writer:
             os.close(self._bell)
             self._bell = None
 
-    def _in_thread(self, work: Callable[[], T]) -> asyncio.Future[T]:
-        return self._loop.run_in_executor(self._thread, work)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        """If a fault has stopped the work, nobody may wait for ever."""
-        fault = None if task.cancelled() else task.exception()
-        if fault is None and not task.cancelled():
-            return
-        self._task = None
+    def _give_up(self, fault: BaseException) -> None:
         full = full_disk(fault, self._connection.filename)
-        stopped = self._stop(full or StoreClosed(f"the store stopped: {fault or 'its event loop ended'}"))
+        stopped = self._stop(full or StoreClosed(f"the store stopped: {fault}"))
         for op in (*self._current, *self._queue):
             _resolve(op, result=stopped)
+        self._current = []
         self._queue.clear()
+        self._rest()
 
     def _stop(self, why: StoreClosed) -> StoreClosed:
         if self._stopped is None:
@@ -219,7 +244,7 @@ class Writer:
         with self._presence.turnstile.passed():
             self._begin_or_give_up(BUSY_MS)
             results = self._commit(ops, results=self._carry_out(ops))
-        if any(op.name == _SHARE for op in ops):
+        if any(name == _SHARE for name, _, _ in ops):
             self._presence.share()
         return results
 
@@ -246,10 +271,10 @@ class Writer:
 
     def _carry_out_all(self, ops: list[_Op]) -> list[object] | None:
         """Results in order; None where one failed, or could not be repeated if one did: then nothing is done yet."""
-        if not self._batch.repeatable.issuperset([op.name for op in ops]):
+        if not self._batch.repeatable.issuperset([name for name, _, _ in ops]):
             return None
         try:
-            return [op.run() for op in ops]
+            return [run() for _, run, _ in ops]
         except _OP_FAULTS:
             self._start_again()
             return None
@@ -264,7 +289,7 @@ class Writer:
     def _carry_out_one(self, op: _Op) -> object:
         self._connection.execute("SAVEPOINT op")
         try:
-            result = op.run()
+            result = op[1]()
         except _OP_FAULTS as fault:
             self._connection.execute("ROLLBACK TO op")
             result = fault
@@ -273,7 +298,7 @@ class Writer:
 
     def _commit(self, ops: list[_Op], *, results: list[object]) -> list[object]:
         observer = self._on_commit
-        names = () if observer is None else tuple(op.name for op in ops)
+        names = () if observer is None else tuple(name for name, _, _ in ops)
         if observer is not None:
             observer("before", names)
         self._connection.execute("COMMIT")
@@ -283,9 +308,14 @@ class Writer:
 
 
 def _resolve(op: _Op, *, result: object) -> None:
-    if op.answer.done():
+    answer = op[2]
+    if answer.done():
         return
     if isinstance(result, Exception):
-        op.answer.set_exception(result)
+        answer.set_exception(result)
     else:
-        op.answer.set_result(result)
+        answer.set_result(result)
+
+
+def _raise(fault: BaseException) -> None:
+    raise fault
