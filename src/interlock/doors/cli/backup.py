@@ -127,21 +127,22 @@ def megabytes(size_bytes: int) -> str:
 
 
 def host_of(key: Path | None, *stores: Path) -> Host:
-    """Whoever names no key means the one beside the store, or else the project's."""
-    from interlock.assemble import PLAIN, Host
+    """Whoever names no key means the one beside the store, or else the project's. What seals is the project's."""
+    from interlock.assemble import Host
     from interlock.doors.cli.faults import ProjectMissing
     from interlock.doors.cli.project import read_project
     from interlock.keys import read_key_file
 
-    if key is not None:
-        return Host(keys=read_key_file(key))
-    if any(Path(f"{store}.key").exists() for store in stores):
-        return PLAIN
     try:
-        own = stored(read_project(line().project))
+        project = read_project(line().project)
     except ProjectMissing:
-        return PLAIN
-    return Host(keys=read_key_file(Path(f"{own}.key")))
+        project = None
+    seal = None if project is None else project.seal
+    if key is not None:
+        return Host(keys=read_key_file(key), seal=seal)
+    if project is None or any(Path(f"{store}.key").exists() for store in stores):
+        return Host(seal=seal)
+    return Host(keys=read_key_file(Path(f"{stored(project)}.key")), seal=seal)
 
 
 def _document(found: Backup) -> dict[str, Json]:

@@ -175,7 +175,7 @@ def _egress() -> tuple[str, ...]:
     from interlock.doors.cli.project import read_project
 
     try:
-        return read_project(line().project).egress_allow
+        return tuple(read_project(line().project).settings.egress_allow)
     except ProjectMissing:
         return ()
 

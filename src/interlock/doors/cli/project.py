@@ -14,9 +14,10 @@ from interlock.core.call import Principal
 from interlock.core.errors import SettingsInvalid
 from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.doors.cli.faults import ProjectMissing
+from interlock.doors.cli.project_settings import LOOK_UPS, SETTINGS, credentials_of, read_seal, settings_of
 from interlock.loop.agent import Agent
 from interlock.loop.model import Price
-from interlock.settings import TOOLS_MAX, FindsBy, Gates, Settings
+from interlock.settings import Settings
 
 FILE: Final = "interlock.toml"
 MEMORY: Final = ":memory:"
@@ -34,14 +35,9 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "python": list,
         "policies": str,
         "examples": str,
-        "environment": str,
-        "egress_allow": list,
         "keep_days": int,
-        "lifecycle": str,
-        "hand_off_owner": str,
-        "finding_owner": str,
-        "tools_max": int,
-        "finds_by": str,
+        "seal_file": str,
+        **SETTINGS,
     },
     "operator": {"id": str, "tenant": str, "groups": list},
     "people": {"id": str, "groups": list},
@@ -55,12 +51,16 @@ _TABLES: Final[Mapping[str, _Fields]] = {
         "tools": list,
         "hand_offs": list,
     },
+    "look_ups": LOOK_UPS,
     "review": dict.fromkeys(ReviewRules.__dataclass_fields__, int),
 }
 _MANY: Final = frozenset({"people", "limits", "models", "agents"})
+_FREE: Final = "credentials"
+"""A table of names that are the project's own."""
 _WORDS: Final[Mapping[type, str]] = {
     str: "text",
     int: "a whole number",
+    float: "a number",
     bool: "true or false",
     list: "a list of texts",
 }
@@ -82,8 +82,8 @@ class Project:
 
     `keep_days` is how long what is kept whole stays, as far as `interlock audit purge` is not told otherwise; 0 where
     nothing is said. `openapi` names snapshots of imported documents, `mcp` of servers and `python` of packages;
-    `examples` is the folder of examples of tools, `review` are the thresholds of a review of tools; `lifecycle` says
-    whether moves of versions are held to their gates.
+    `examples` is the folder of examples of tools, `review` are the thresholds of a review of tools. `credentials` leads
+    from names of credentials to variables of the environment; `seal_file` holds the key of a sealed store.
     """
 
     root: Path
@@ -91,15 +91,9 @@ class Project:
     tools: tuple[str, ...]
     policies: Path
     operator: Principal
+    settings: Settings
     people: Mapping[str, Principal] = field(default_factory=dict)
-    environment: str = "development"
-    limits: Limits = field(default_factory=Limits)
-    egress_allow: tuple[str, ...] = ()
     keep_days: int = 0
-    hand_off_owner: str = ""
-    finding_owner: str = ""
-    tools_max: int = TOOLS_MAX
-    finds_by: FindsBy = FindsBy.WORDS
     models: tuple[NamedModel, ...] = ()
     agents: tuple[Agent, ...] = ()
     openapi: tuple[str, ...] = ()
@@ -107,22 +101,13 @@ class Project:
     mcp: tuple[str, ...] = ()
     review: ReviewRules = DEFAULTS
     python: tuple[str, ...] = ()
-    lifecycle: Gates = Gates.OPEN
+    credentials: Mapping[str, str] = field(default_factory=dict)
+    seal_file: Path | None = None
 
     @property
-    def settings(self) -> Settings:
-        """The gate's settings."""
-        return Settings(
-            environment=self.environment,
-            limits=self.limits,
-            tenant=self.operator.tenant,
-            egress_allow=self.egress_allow,
-            hand_off_owner=self.hand_off_owner,
-            finding_owner=self.finding_owner,
-            tools_max=self.tools_max,
-            finds_by=self.finds_by,
-            lifecycle=self.lifecycle,
-        )
+    def seal(self) -> bytes | None:
+        """The key that seals the store; None: nothing is sealed. Raises `SettingsInvalid`."""
+        return None if self.seal_file is None else read_seal(self.seal_file)
 
     @property
     def is_stored(self) -> bool:
@@ -163,10 +148,11 @@ def parse_project(text: str, *, root: Path) -> Project:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as fault:
         raise SettingsInvalid(f"{FILE} is no TOML: {fault}") from fault
-    _refuse_unknown(said, _TABLES, where=FILE)
+    _refuse_unknown(said, [*_TABLES, _FREE], where=FILE)
     tables = {name: _table(said, name) for name in _TABLES if name not in _MANY}
     main, operator = tables["interlock"], _principal(tables["operator"], tenant="default", where="[operator]")
     store = _text(main, "store", "interlock.db")
+    limits = Limits(tuple(_limit(each) for each in _many(said, "limits")))
     people = [_principal(each, tenant=operator.tenant, where="[[people]]") for each in _many(said, "people")]
     return Project(
         root=root,
@@ -175,21 +161,16 @@ def parse_project(text: str, *, root: Path) -> Project:
         policies=root / _text(main, "policies", "policies"),
         operator=operator,
         people=_by_id(people, operator),
-        environment=_text(main, "environment", "development"),
-        limits=Limits(tuple(_limit(each) for each in _many(said, "limits"))),
-        egress_allow=_texts(main, "egress_allow"),
+        settings=settings_of(main, limits=limits, look_ups=tables["look_ups"], tenant=operator.tenant),
         keep_days=_days(main, "keep_days"),
-        hand_off_owner=_text(main, "hand_off_owner", ""),
-        finding_owner=_text(main, "finding_owner", ""),
-        tools_max=_positive(main, "tools_max", TOOLS_MAX),
-        finds_by=_finds_by(main),
         models=_once([_model(each) for each in _many(said, "models")], where="[[models]]"),
         openapi=_texts(main, "openapi"),
         examples=root / _text(main, "examples", "examples"),
         mcp=_texts(main, "mcp"),
         review=ReviewRules(**cast(Mapping[str, int], tables["review"])),
         python=_texts(main, "python"),
-        lifecycle=Settings(lifecycle=cast(Gates, _text(main, "lifecycle", Gates.OPEN))).lifecycle,
+        credentials=credentials_of(_free(said)),
+        seal_file=root / _text(main, "seal_file", "") if main.get("seal_file") else None,
         agents=_once([_agent(each) for each in _many(said, "agents")], where="[[agents]]"),
     )
 
@@ -203,6 +184,13 @@ def _found(start: Path) -> Path:
 
 def _table(said: Mapping[str, object], name: str) -> Mapping[str, object]:
     return _checked(said.get(name, {}), fields=_TABLES[name], where=f"[{name}]")
+
+
+def _free(said: Mapping[str, object]) -> Mapping[str, object]:
+    found = said.get(_FREE, {})
+    if not isinstance(found, dict):
+        raise SettingsInvalid(f"{FILE}: [{_FREE}] is a table")
+    return found
 
 
 def _many(said: Mapping[str, object], name: str) -> Iterator[Mapping[str, object]]:
@@ -219,7 +207,7 @@ def _checked(table: object, *, fields: _Fields, where: str) -> Mapping[str, obje
     _refuse_unknown(table, fields, where=where)
     for name, value in table.items():
         kind = fields[name]
-        if type(value) is not kind or not _of_texts(value):
+        if type(value) not in ((int, float) if kind is float else (kind,)) or not _of_texts(value):
             raise SettingsInvalid(f"{FILE}: {name} in {where} must be {_WORDS[kind]}")
     return table
 
@@ -309,20 +297,6 @@ def _days(table: Mapping[str, object], name: str) -> int:
     if not isinstance(days, int) or not 0 <= days <= DAYS_MAX:
         raise SettingsInvalid(f"{FILE}: {name} in [interlock] is a number of days up to {DAYS_MAX}")
     return days
-
-
-def _finds_by(table: Mapping[str, object]) -> FindsBy:
-    given = _text(table, "finds_by", FindsBy.WORDS)
-    if given not in frozenset(FindsBy):
-        raise SettingsInvalid(f"{FILE}: finds_by in [interlock] is one of {', '.join(FindsBy)}, not {given!r}")
-    return FindsBy(given)
-
-
-def _positive(table: Mapping[str, object], name: str, default: int) -> int:
-    found = table.get(name, default)
-    if not isinstance(found, int) or found < 1:
-        raise SettingsInvalid(f"{FILE}: {name} in [interlock] is a number from 1")
-    return found
 
 
 def _text(table: Mapping[str, object], name: str, default: str) -> str:

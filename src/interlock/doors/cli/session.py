@@ -23,6 +23,7 @@ from interlock.doors.cli.answer import note
 from interlock.doors.cli.code import load_models, load_tools
 from interlock.doors.cli.faults import IdAmbiguous, lines_of
 from interlock.doors.cli.project import MEMORY, Project, read_project
+from interlock.doors.cli.project_settings import Credentials
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.verb import line
 from interlock.loop.model import Model
@@ -136,7 +137,8 @@ async def _entered(
     project = read_project(line().project)
     by = project.person(line().acting_as)
     settings = replace(project.settings, publish=publish, drives=Drives.NAMED)
-    host = Host(key_folder=project.root if project.is_database else None, models=models(project))
+    folder, credentials = project.root if project.is_database else None, Credentials(project.credentials)
+    host = Host(key_folder=folder, models=models(project), secrets=credentials, seal=project.seal)
     async with Gate.open(project.store, tools=load(project), settings=settings, host=host) as gate:
         await _tell_of_versions(gate)
         names = frozenset(each.name for each in host.models)

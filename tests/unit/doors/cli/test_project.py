@@ -48,7 +48,7 @@ def test_a_whole_file_is_read_with_paths_below_its_folder() -> None:
 
 def test_what_is_not_said_has_a_default() -> None:
     project = parse_project(OPERATOR, root=ROOT)
-    assert (project.store, project.policies, project.environment) == (
+    assert (project.store, project.policies, project.settings.environment) == (
         "/p/interlock.db",
         Path("/p/policies"),
         "development",
@@ -170,8 +170,8 @@ def test_models_with_their_prices_and_agents_are_read() -> None:
     ("said", "words"),
     [
         ('[[models]]\nname = "x"', "needs a model"),
-        ("[interlock]\ntools_max = 0", "a number from 1"),
-        ('[interlock]\nfinds_by = "luck"', "one of words, meaning"),
+        ("[interlock]\ntools_max = 0", "tools_max must be a whole number from 1"),
+        ('[interlock]\nfinds_by = "luck"', "finds_by must be words, meaning, not"),
         ('[[models]]\nmodel = "x"\ninput_micros = 1', "both input_micros and output_micros"),
         ('[[models]]\nmodel = "x"\ntokens_max = 0', "tokens_max in [[models]] is a number from 1"),
         ('[[models]]\nmodel = "x"\n[[models]]\nmodel = "x"', "two of [[models]] have one name"),
