@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from interlock.models.anthropic_read import read_response, read_stream, reader
 from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.conversation import as_sent
 from interlock.models.names import WireNames
-from interlock.models.pairing import Pairs, paired, split_system
+from interlock.models.pairing import Pairs, paired
 from interlock.models.strict import mapping, mappings, text
 from interlock.models.turn import Proposed, Turn
 
@@ -73,14 +75,14 @@ def request(
     `only` sends fewer tools, since the dialect has no other way. Raises ValueError where a call is required of a model
     that was told to think at length: the provider takes only `auto` and `none` then.
     """
-    said, rest = split_system(messages)
+    sent = as_sent(messages, repair=partial(paired, pairs=_PAIRS))
     body: dict[str, object] = {
         "model": options.model,
         options.tokens_field or "max_tokens": options.tokens_max,
-        "messages": paired(rest, pairs=_PAIRS),
+        "messages": sent.entries,
     }
-    if said:
-        body["system"] = _system(said)
+    if sent.system:
+        body["system"] = _system(sent.system)
     if options.temperature is not None:
         body["temperature"] = options.temperature
     if options.stream:

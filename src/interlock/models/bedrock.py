@@ -24,8 +24,9 @@ from interlock.models.bedrock_read import (
 )
 from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.conversation import Repaired, as_sent
 from interlock.models.names import WireNames
-from interlock.models.pairing import Pairs, merged, paired, split_system
+from interlock.models.pairing import Pairs, merged, paired
 from interlock.models.strict import mapping, mappings, text
 from interlock.models.turn import Turn
 
@@ -95,8 +96,7 @@ def request(
     `only` sends fewer tools, since the dialect has no other way, and it has no switch for parallel calls. It knows no
     `none`: the tools are left out then, but for a history that holds calls, which the service takes only with tools.
     """
-    said, rest = split_system(messages)
-    history = merged(paired(rest, pairs=_PAIRS), pairs=_PAIRS)
+    history, _, said = as_sent(messages, repair=_repaired, join=_merged)
     limits: dict[str, object] = {options.tokens_field or "maxTokens": options.tokens_max}
     if options.temperature is not None:
         limits["temperature"] = options.temperature
@@ -107,6 +107,15 @@ def request(
     if offered and (choice is not Choice.NONE or _holds_calls(history)):
         body["toolConfig"] = {"tools": offered, "toolChoice": _choice(choice, only=only)}
     return body | dict(options.extra)
+
+
+def _repaired(messages: Sequence[Mapping[str, object]]) -> Repaired:
+    found = paired(messages, pairs=_PAIRS)
+    return found._replace(entries=_merged(found.entries))
+
+
+def _merged(entries: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+    return merged(entries, pairs=_PAIRS)
 
 
 def echo(turn: Turn) -> list[dict[str, object]]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.conversation import Repaired, as_sent
 from interlock.models.gemini_pairing import paired
 from interlock.models.gemini_read import StreamReader, read_response, read_stream
 from interlock.models.names import WireNames
@@ -70,9 +71,8 @@ def request(
     older models know no choice among some of them. A call in the history that was left without a response is answered
     as failed: the API refuses the history otherwise. What `options.extra` holds is added below the same names.
     """
-    said = [_entry(message) for message in messages if message.get("role") != "system"]
-    body: dict[str, object] = {"contents": paired(said)}
-    system = [part for message in messages if message.get("role") == "system" for part in _parts(message)]
+    contents, _, system = as_sent(messages, repair=_repaired)
+    body: dict[str, object] = {"contents": contents}
     if system:
         body["systemInstruction"] = {"parts": system}
     settings: dict[str, object] = {options.tokens_field or "maxOutputTokens": options.tokens_max}
@@ -84,6 +84,12 @@ def request(
         body["tools"] = [{"functionDeclarations": offered}]
         body["toolConfig"] = {"functionCallingConfig": _config(choice, only=only)}
     return {**body, **{name: _joined(body.get(name), value) for name, value in options.extra.items()}}
+
+
+def _repaired(messages: Sequence[Mapping[str, object]]) -> Repaired:
+    entries, is_whole = paired([_entry(message) for message in messages if message.get("role") != "system"])
+    system = [part for message in messages if message.get("role") == "system" for part in _parts(message)]
+    return Repaired(entries, is_whole, system)
 
 
 def reader() -> StreamReader:

@@ -16,8 +16,11 @@ Entry = dict[str, object]
 Part = Mapping[str, object]
 
 
-def paired(entries: Sequence[Mapping[str, object]]) -> list[Entry]:
-    """The entries, with every call answered once and next. What was already right stays as it is."""
+def paired(entries: Sequence[Mapping[str, object]]) -> tuple[list[Entry], bool]:
+    """The entries, with every call answered once and next. What was already right stays as it is.
+
+    Also whether no call was left without a response at their end.
+    """
     repaired: list[Entry] = []
     waiting: list[Mapping[str, object]] = []
     for entry in map(dict, entries):
@@ -29,7 +32,7 @@ def paired(entries: Sequence[Mapping[str, object]]) -> list[Entry]:
         else:
             repaired += _answered(entry, parts, waiting=waiting)
             waiting = []
-    return [*repaired, *_interrupted(waiting)]
+    return [*repaired, *_interrupted(waiting)], not waiting
 
 
 def _answered(entry: Entry, parts: Sequence[Part], *, waiting: Sequence[Mapping[str, object]]) -> list[Entry]:

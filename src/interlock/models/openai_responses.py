@@ -14,6 +14,7 @@ from typing import Final
 
 from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
+from interlock.models.conversation import Repaired, as_sent
 from interlock.models.names import WireNames
 from interlock.models.openai_responses_items import Item, calls_of
 from interlock.models.openai_responses_read import StreamReader, read_response, read_stream
@@ -86,7 +87,7 @@ def request(
     """
     body: dict[str, object] = {
         "model": options.model,
-        "input": _paired(messages),
+        "input": as_sent(messages, repair=_paired).entries,
         options.tokens_field or "max_output_tokens": options.tokens_max,
     }
     if options.temperature is not None:
@@ -131,7 +132,7 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
     return [_result(answer) for answer in answers]
 
 
-def _paired(items: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
+def _paired(items: Sequence[Mapping[str, object]]) -> Repaired:
     answered = {label for item in items for label in _answers_to(item)}
     sent: list[dict[str, object]] = []
     waiting: list[dict[str, object]] = []
@@ -140,7 +141,8 @@ def _paired(items: Sequence[Mapping[str, object]]) -> list[dict[str, object]]:
             sent, waiting = sent + waiting, []
         sent.append(item)
         waiting += [_interrupted(call) for call in calls_of([Item(item)]) if _may_lack(call, answered)]
-    return sent + waiting
+    sent += waiting
+    return Repaired(sent, len(sent) == len(items), [])
 
 
 def _answers_to(item: Mapping[str, object]) -> Iterator[str]:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from interlock.models.conversation import Entry, Repaired
 from interlock.models.strict import mappings
 
-Entry = dict[str, object]
 INTERRUPTED: Final = "This call was interrupted before its result came back. Whether it took effect is not known."
 
 
@@ -26,14 +26,16 @@ class Pairs:
     words: Callable[[str], Entry]
 
 
-def paired(messages: Sequence[Mapping[str, object]], *, pairs: Pairs) -> list[Entry]:
+def paired(messages: Sequence[Mapping[str, object]], *, pairs: Pairs) -> Repaired:
     """The messages, with every call answered once and next. What was already right stays as it is.
 
-    Results that answer no call of the message before them are dropped: providers refuse those too.
+    Results that answer no call of the message before them are dropped: providers refuse those too. What messages of the
+    role `system` say, wherever they stand, is sent elsewhere.
     """
+    system, messages = split_system(messages)
     repaired: list[Entry] = []
     waiting: list[str] = []
-    for message in map(dict, messages):
+    for message in messages:
         if message.get("role") != "user":
             _answer(repaired, waiting, pairs=pairs)
             waiting = _calls(message, pairs=pairs) if message.get("role") == "assistant" else []
@@ -42,7 +44,7 @@ def paired(messages: Sequence[Mapping[str, object]], *, pairs: Pairs) -> list[En
             repaired += _answered(message, waiting, pairs=pairs)
             waiting = []
     _answer(repaired, waiting, pairs=pairs)
-    return repaired
+    return Repaired(repaired, not waiting, system)
 
 
 def split_system(messages: Sequence[Mapping[str, object]]) -> tuple[list[object], list[Entry]]:
