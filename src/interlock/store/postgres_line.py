@@ -53,7 +53,9 @@ _SESSION: Final = (
     "-c synchronous_commit=on -c client_min_messages=warning "
     # Every query finds its rows by an index: one plan does for all values, also before the tables were ever analysed.
     "-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c jit=off "
-    "-c enable_hashjoin=off -c enable_mergejoin=off"
+    "-c enable_hashjoin=off -c enable_mergejoin=off "
+    # Rows that are updated by their places are locked in the order of these, not in that in which they lie.
+    "-c random_page_cost=0.5"
 )
 
 

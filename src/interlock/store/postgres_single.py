@@ -1,6 +1,6 @@
 """A batch in which one call is claimed, or becomes another, as one statement: most batches are such.
 
-What such a statement does, and in which order, stands in `write_claim` and `write_call` (migration 9).
+What such a statement does, and in which order, stands in `claim_call` and `change_call` (migration 11).
 """
 
 from __future__ import annotations
@@ -102,5 +102,5 @@ def _forms(*parts: str) -> tuple[int, ...]:
 
 _RUN: Final = "10011"
 _RECORD: Final = "010011101111"
-_CLAIM: Final = _forms("0000", "100", _RUN, "111000111111", _RECORD)
-_CALL: Final = _forms("00", "10", _RUN, "1100000111000", _RECORD)
+_CLAIM: Final = _forms("0000", "10001100", _RUN, "111000111111", _RECORD)
+_CALL: Final = _forms("00", "1000000", _RUN, "1100000111000", _RECORD)
