@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -47,7 +48,7 @@ def installed(name: str) -> Package:
     if _is_editable(found):
         raise SpecInvalid(f"{name} is installed as editable: its code lies elsewhere, and cannot be pinned")
     _refuse_unchecked(found)
-    listed = [each for each in found.files or () if _is_its_own(each)]
+    listed = [each for each in _recorded(found) if _is_its_own(each)]
     if not listed or len(listed) > FILES_MAX:
         raise SpecInvalid(f"{name} does not say which files it is made of, or too many")
     places = {str(each): Path(str(found.locate_file(each))).resolve() for each in listed}
@@ -82,6 +83,14 @@ def _is_editable(found: Distribution) -> bool:
     return isinstance(about, dict) and about.get("editable") is True
 
 
+def _recorded(found: Distribution) -> list[PackagePath]:
+    """The files that its record names, there or not: `Distribution.files` leaves out what is missing since 3.12."""
+    record = found.read_text("RECORD")
+    if record is None:
+        return found.files or []
+    return [PackagePath(row[0]) for row in csv.reader(record.splitlines()) if row]
+
+
 def _is_its_own(path: PackagePath) -> bool:
     """Whether it is the package's, and not what an installer or Python made of it here."""
     return not _is_compiled(path) and path.name not in _OF_INSTALLERS and not str(path).startswith("..")
@@ -93,7 +102,7 @@ def _is_compiled(path: PackagePath) -> bool:
 
 def _refuse_unchecked(found: Distribution) -> None:
     """Compiled code that Python would run without a look at its source would get past the digest of that."""
-    for each in found.files or ():
+    for each in _recorded(found):
         path = Path(str(found.locate_file(each)))
         if _is_compiled(each) and path.is_file():
             with path.open("rb") as file:

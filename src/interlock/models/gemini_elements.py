@@ -9,8 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from interlock.models.possessive import possessive
+
 _OUTSIDE: Final = re.compile(rb'["\[\]{}]')
-_TEXT: Final = re.compile(rb'(?:[^"\\]++|\\.)*+', re.DOTALL)
+_TEXT: Final = re.compile(possessive(r'[^"\\]*+(?:\\.[^"\\]*+)*+').encode(), re.DOTALL)
 _BETWEEN: Final = frozenset({b"", b","})
 
 

@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
+from interlock.models.possessive import possessive
+
 Path: TypeAlias = tuple[str | int, ...]
 Span: TypeAlias = tuple[int, int]
 
@@ -24,9 +26,9 @@ WAIT_MAX: Final = 4_096
 PATTERNS_MAX: Final = 4
 AHEAD_MIN: Final = 1
 EVENT_CHARACTERS_MAX: Final = 4_096
-_PLAIN: Final = r'[^"\\\x00-\x1f]*+'
+_PLAIN: Final = possessive(r'[^"\\\x00-\x1f]*+')
 _ESCAPE: Final = r'\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4})'
-_TEXT: Final = f"{_PLAIN}(?:{_ESCAPE}{_PLAIN})*+"
+_TEXT: Final = possessive(f"{_PLAIN}(?:{_ESCAPE}{_PLAIN})*+")
 _PIECE: Final = "(?P<piece>"
 _COUNT: Final = r"(?:0|[1-9][0-9]{0,14})"
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\]:,]|[^\s{}\[\]:,"]+', re.DOTALL)
@@ -80,7 +82,8 @@ class Joining:
                     self.patterns.insert(0, self.patterns.pop(index))
                 if not pattern.used:
                     pattern.used, self._wait = True, WAIT_MIN
-                return _as_one(pattern, block, at=at, end=found.end()), found.end()
+                one = _as_one(pattern, block, at=at, end=found.end())
+                return None if one is None else (one, found.end())
         return None
 
     def saw(self, block: str, *, at: int, end: int) -> None:
@@ -94,13 +97,16 @@ class Joining:
         self._left, self._wait = self._wait, min(2 * self._wait, WAIT_MAX)
 
 
-def _as_one(pattern: _Pattern, block: str, *, at: int, end: int) -> str:
-    """The last event of a run, with the pieces of all."""
+def _as_one(pattern: _Pattern, block: str, *, at: int, end: int) -> str | None:
+    """The last event of a run, with the pieces of all; None where no event ends it, so that it is read as it came."""
     last = block.rfind(pattern.head, at, end)
-    while (found := pattern.one.fullmatch(block, last, end)) is None:
+    while last >= 0:
+        found = pattern.one.fullmatch(block, last, end)
+        if found is not None:
+            pieces = pattern.between.join(pattern.one.findall(block, at, end))
+            return block[last : found.start("piece")] + pieces + block[found.end("piece") : end]
         last = block.rfind(pattern.head, at, last + len(pattern.head) - 1)
-    pieces = pattern.between.join(pattern.one.findall(block, at, end))
-    return block[last : found.start("piece")] + pieces + block[found.end("piece") : end]
+    return None
 
 
 def _pattern(event: str, *, joints: Joints) -> _Pattern | None:
@@ -132,7 +138,7 @@ def _compiled(event: str, gaps: dict[Span, str], *, head: str, between: str) -> 
         literal = re.escape(event[done:begin])
         one, run, done = one + literal + gap, run + literal + gap.replace(_PIECE, "(?:"), end
     literal = re.escape(event[done:])
-    return _Pattern(re.compile(f"(?:{run}{literal}){{2,}}+"), re.compile(one + literal), head, between)
+    return _Pattern(re.compile(f"(?:{run}{literal})" + possessive("{2,}+")), re.compile(one + literal), head, between)
 
 
 def _gap(event: str, span: Span) -> dict[Span, str]:

@@ -102,7 +102,7 @@ def test_instructions_that_changed_are_told_to_nobody_again() -> None:
 def test_renewed_from_another_server_or_other_files_all_is_closed_but_for_what_is_accepted(tmp_path: Path) -> None:
     script = tmp_path / "server.py"
     script.write_text("one")
-    server = McpServer(command=("python", "server.py"), folder=str(tmp_path))
+    server = McpServer(command=("python3", "server.py"), folder=str(tmp_path))
     listed = (entry("a"), entry("b"))
     before = allowed(taken(*listed, server=server, instructions="One."))
     before = replace(before, instructions=replace(before.instructions, allow=True))
