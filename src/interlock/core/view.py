@@ -75,7 +75,7 @@ class View:
         """The refusal as this caller may hear it; an unknown name gets the nearest that the caller may call."""
         told = self._without_hidden(mask(deny, name, visibility=self.visibility(deny.tool, caller)), caller)
         close: list[Json] = [*self._nearest(name, caller)] if told.code is Code.TOOL_NOT_FOUND else []
-        return replace(told, details={"nearest": close}) if close else told
+        return replace(told, details={"nearest": close}, hint=_meant(str(close[0]))) if close else told
 
     def _without_hidden(self, told: Deny, caller: Caller) -> Deny:
         """The refusal without what is to be called instead, where this caller may not see that."""
@@ -112,3 +112,8 @@ class View:
         """The same of a tool whose code may be in other processes alone."""
         policy = self.policies.slice(spec, tenant=caller.principal.tenant)
         return policy.visibility(caller.principal, environment=self.environment, origin=caller.origin)
+
+
+def _meant(name: str) -> str:
+    """What a model may do that has invented a name near one that it may see, though it may not have been given it."""
+    return f"If you meant {name}, call that; only tools that you were given can be called, each by its exact name."

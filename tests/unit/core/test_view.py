@@ -53,6 +53,8 @@ def test_an_unknown_name_is_told_the_nearest_that_the_caller_may_see() -> None:
     heard = told("save_secrets")
     assert heard.code is Code.TOOL_NOT_FOUND
     assert heard.details == {"nearest": ["save_draft"]}
+    assert heard.hint.startswith("If you meant save_draft, call that; only tools that you were given can be called")
+    assert told("zzz").hint == ""
     everything = view(SAVE, SEND, SECRET, policy="permit (principal, action, resource);")
     assert told("save_secrets", everything).details == {"nearest": ["save_secret", "save_draft"]}
 

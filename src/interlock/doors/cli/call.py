@@ -39,9 +39,11 @@ async def call(
     Exit codes: 0 done or replayed, 3 refused, 4 waiting for approval, 5 failed, 6 unknown.
     """
     from interlock.core.call import ToolCall
+    from interlock.core.refusals import Code
     from interlock.doors.cli.agents_shown import meaning, tell_unpublished
     from interlock.doors.cli.observed import answer_of
     from interlock.doors.cli.session import opened, refuse_changed
+    from interlock.doors.cli.tools_absent import step_to
 
     said = sys.stdin.buffer.read(ARGUMENT_BYTES_MAX) if arguments == "-" else arguments
     async with opened() as session:
@@ -53,7 +55,9 @@ async def call(
         if agent and means is None:
             await tell_unpublished(session, agent)
         seen = await session.gate.propose(proposal, caller)
-    answer = answer_of(seen, step=_step(seen, agent))
+        is_lost = not agent and seen.error is not None and seen.error.code is Code.TOOL_NOT_FOUND
+        step = (await step_to(session, name) if is_lost else "") or _step(seen, agent)
+    answer = answer_of(seen, step=step)
     return answer if means is None else _with(answer, means)
 
 

@@ -8,7 +8,7 @@ from interlock.core.observation import Observation, Problem, Status
 from interlock.core.refusals import Code
 from interlock.doors.cli.answer import DONE, REFUSED, Answer
 from interlock.doors.cli.shown import fields, moment, pretty, visible
-from interlock.doors.cli.steps import step_after_json, step_after_silence, step_for
+from interlock.doors.cli.steps import either, step_after_json, step_after_silence, step_for, step_to_nearest
 
 WAITING, FAILED, UNKNOWN = 4, 5, 6
 
@@ -51,6 +51,9 @@ def next_step(seen: Observation) -> str:
         return step_after_json(error.message)
     if error.code is Code.TOOL_UNAVAILABLE:
         return step_after_silence(error.message)
+    near = _near(error)
+    if error.code is Code.TOOL_NOT_FOUND and near:
+        return step_to_nearest(near[0])
     return step_for(error.code, tool=seen.tool, approval=seen.approval_id)
 
 
@@ -84,10 +87,15 @@ def text_of(seen: Observation, step: str) -> str:
 
 def _more(error: Problem) -> list[str]:
     """What else is wrong with the arguments, and names that a misspelled one may have meant."""
-    wrong, near = error.details.get("validation_errors"), error.details.get("nearest")
+    wrong, near = error.details.get("validation_errors"), _near(error)
     found = [str(each.get("hint", "")) for each in wrong if isinstance(each, dict)] if isinstance(wrong, list) else []
-    found += [f"did you mean {each}?" for each in near] if isinstance(near, list) else []
+    found += [either(near)] if near else []
     return [each for each in found if each not in error.message]
+
+
+def _near(error: Problem) -> list[str]:
+    found = error.details.get("nearest")
+    return [str(each) for each in found] if isinstance(found, list) else []
 
 
 def _details(error: Problem) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from interlock.core.refusals import Code
@@ -56,6 +56,20 @@ _STEPS: Final[Mapping[Code, str]] = {
 def step_for(code: Code, *, tool: str = "", approval: str | None = None) -> str:
     """The next step after this code, for a tool by its name and the approval that it waits for."""
     return _STEPS[code].format(tool=shlex.quote(tool) if tool else "NAME", approval=approval or "ID")
+
+
+def step_to_nearest(name: str) -> str:
+    """The next step after a name that there is not, where one that the caller may see is near it."""
+    return (
+        f"`interlock tools show {shlex.quote(name)}` shows the nearest, if that was meant; `interlock tools list` shows"
+        " what there is."
+    )
+
+
+def either(names: Sequence[str]) -> str:
+    """`did you mean this, that or that?`."""
+    *first, last = names
+    return f"did you mean {', '.join(first)} or {last}?" if first else f"did you mean {last}?"
 
 
 def step_after_silence(message: str) -> str:

@@ -20,8 +20,11 @@ from interlock.doors.cli import (
     tools_test,
 )
 from interlock.doors.cli.answer import Answer
+from interlock.doors.cli.faults import problem
 from interlock.doors.cli.shown import fields, pretty, rows, visible
-from interlock.doors.cli.tools_standing import lines_of, meant, overdue, published, standing, unlisted
+from interlock.doors.cli.steps import either, step_to_nearest
+from interlock.doors.cli.tools_absent import closed, near, step_to
+from interlock.doors.cli.tools_standing import lines_of, meant, others_of, overdue, published, standing, unlisted
 from interlock.doors.cli.verb import verb
 
 if TYPE_CHECKING:
@@ -53,7 +56,10 @@ _UNPUBLISHED = (
 
 @verb(app, "list")
 async def list_tools(
-    *, all_: Annotated[bool, typer.Option("--all", help="Also what policy never lets this person call.")] = False
+    *,
+    all_: Annotated[
+        bool, typer.Option("--all", help="Also what policy never lets this person call, and other versions.")
+    ] = False,
 ) -> Answer:
     """Show the tools that this person may call at all."""
     from interlock.doors.cli.session import opened
@@ -66,14 +72,22 @@ async def list_tools(
         tools = [session.gate.catalogue.get(name, tenant=session.by.tenant) for name in sorted(names)]
         leaving = [visible(tool.notice) for tool in tools if tool.notice]
         attention = [*late.values(), *leaving, *await overdue(session)]
+        beside = await others_of(session, tools) if all_ else ()
+    tools = sorted([*tools, *beside], key=lambda tool: tool.spec.name)
     document: list[Json] = [
-        {**_brief(tool.spec), "state": tool.state.value, "visible": tool.spec.name in seen} for tool in tools
+        {
+            **_brief(tool.spec),
+            "state": tool.state.value,
+            "visible": tool.spec.name in seen,
+            "default": tool not in beside,
+        }
+        for tool in tools
     ]
     header = ("Tool", "Version", "Effect", "Risk", "State", "Owner", "What it does")
     values = [
         (
             tool.spec.name,
-            tool.spec.version,
+            tool.spec.version if tool not in beside else f"({tool.spec.version})",
             tool.spec.effect.value,
             tool.spec.risk.name.lower(),
             tool.state.value,
@@ -97,21 +111,24 @@ async def show(name: Name, *, version: Version = None) -> Answer:
     async with opened() as session:
         await refuse_changed(name, session)
         versions = await session.gate.catalogue.list_versions(name, tenant=session.by.tenant)
+        if not versions:
+            return await _unknown(session, name)
         tool, lacking = await meant(session, name, versions)
         stands = await standing(session, tool, versions)
     tool = tool if version in (None, tool.spec.version) else published(name, str(version), versions)
     spec = tool.spec
+    attention = [each for each in (lacking, closed(spec.name, spec.version, tool.state)) if each]
     document: dict[str, Json] = {
         "spec": spec_to_json(spec),
         "digest": tool.digest,
         "state": tool.state.value,
         "versions": [*stands],
         "here": not lacking,
-        "attention": [lacking] if lacking else [],
+        "attention": [*attention],
     }
     text = fields(
         [
-            ("Attention", lacking),
+            ("Attention", attention),
             ("Tool", f"{spec.name} version {spec.version} ({tool.state.value})"),
             ("What it does", spec.description),
             ("Use when", spec.use_when),
@@ -138,7 +155,6 @@ async def diff(
 ) -> Answer:
     """Say whether one published version may take the place of another, and what shows it."""
     from interlock.core.errors import ToolUnknown
-    from interlock.doors.cli.faults import problem
     from interlock.doors.cli.session import visited
     from interlock.doors.cli.tools_diff import document_of, text_of
 
@@ -148,6 +164,15 @@ async def diff(
         except ToolUnknown as fault:
             return problem("TOOL_UNKNOWN", str(fault), next_step=_UNPUBLISHED)
     return Answer(document_of(found), text_of(found))
+
+
+async def _unknown(session: Session, name: str) -> Answer:
+    """What is said of a name under which nothing is published."""
+    found = near(session, name)
+    says = f"there is no tool named {name!r}" + (f"; {either(found)}" if found else "")
+    step = await step_to(session, name) or (step_to_nearest(found[0]) if found else "")
+    others = "`interlock tools list --all` shows which tools there are."
+    return problem("TOOL_UNKNOWN", says, next_step=step or others)
 
 
 def _declared(session: Session) -> set[str]:

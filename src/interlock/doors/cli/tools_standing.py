@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from interlock.core.errors import ToolUnknown
+from interlock.doors.cli.answer import note
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.tools_moves import told
 from interlock.doors.cli.tools_promote import here, uncoded
@@ -75,6 +76,21 @@ async def meant(session: Session, name: str, versions: Sequence[Registered]) -> 
     promoted = [each for each in versions if default is not None and each.version == default.version]
     found = promoted[0] if promoted else max(reversed(versions), key=lambda each: precedence(each.state))
     return _compiled(found), uncoded(name, found.version)
+
+
+async def others_of(session: Session, listed: Iterable[Tool]) -> tuple[Tool, ...]:
+    """Every published version but those that are listed, newest first. One that cannot be read is told."""
+    from interlock.core.errors import SpecInvalid
+
+    digests, found = {tool.digest for tool in listed}, []
+    for each in reversed(await session.gate.catalogue.all_versions(tenant=session.by.tenant)):
+        if each.digest in digests:
+            continue
+        try:
+            found.append(_compiled(each))
+        except SpecInvalid as fault:
+            note(visible(str(fault)))
+    return tuple(found)
 
 
 def published(name: str, version: str, versions: Iterable[Registered]) -> Tool:

@@ -72,6 +72,7 @@ def test_what_the_sentence_says_is_not_said_again_and_what_it_leaves_out_is_said
     assert "{" not in text
     near = Problem(Code.TOOL_NOT_FOUND, "There is none.", {"nearest": ["save_note"]})
     assert "did you mean save_note?" in answer_of(SEEN.changed({"error": near})).text
+    assert next_step(SEEN.changed({"error": near})).startswith("`interlock tools show save_note` shows the nearest")
     other = Problem(Code.BUDGET_EXHAUSTED, "Used up.", {"limit": 3})
     assert '"limit": 3' in answer_of(SEEN.changed({"error": other})).text
 

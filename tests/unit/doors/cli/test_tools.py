@@ -163,3 +163,32 @@ def test_only_operators_turn_the_switches(cli: Cli, project: Path, verb: str) ->
     ran = cli("tools", verb, "read_note", "--reason", "why", "--as", "second", "--json")
     assert (ran.code, ran.document["error"]["code"]) == (3, "PERMISSION_DENIED")
     assert cli(*READ).code == 0
+
+
+def test_a_misspelled_name_is_told_the_nearest_that_this_person_may_see(cli: Cli, project: Path) -> None:
+    error = cli("tools", "show", "reed_note", "--json").document["error"]
+    assert error["message"] == "there is no tool named 'reed_note'; did you mean read_note or save_note?"
+    assert error["next"].startswith("`interlock tools show read_note` shows the nearest")
+    hidden = cli("tools", "show", "reed_note", "--as", "second", "--json").document["error"]
+    absent = cli("tools", "show", "zzzz", "--as", "second", "--json").document["error"]
+    assert "read_note" not in str(hidden)
+    assert {**hidden, "message": absent["message"]} == absent
+
+
+def test_the_list_of_all_shows_every_version_and_which_one_a_name_means(cli: Cli, project: Path) -> None:
+    cli("tools", "list")
+    tools = project / "tools.py"
+    text = (
+        tools.read_text().replace('effect="read",', 'effect="read", version="2",').replace("Read one note", "Read it")
+    )
+    tools.write_text(text)
+    listed = [(each["version"], each["default"]) for each in cli("tools", "list", "--json").document["tools"]]
+    assert listed == [("2", True), ("1", True)]
+    cli("tools", "freeze", "read_note", "--version", "1", "--reason", "old")
+    found = cli("tools", "list", "--all", "--json").document["tools"]
+    assert [(each["name"], each["version"], each["default"], each["state"]) for each in found] == [
+        ("read_note", "2", True, "available"),
+        ("read_note", "1", False, "frozen"),
+        ("save_note", "1", True, "available"),
+    ]
+    assert "(1)" in cli("tools", "list", "--all").out
