@@ -265,7 +265,7 @@ class Gate:
             if is_new:
                 self._owned.begin(self._let_go(claimed, proposal, self._written(operation, operation_id)))
             raise
-        except Exception:
+        except BaseException:  # KeyboardInterrupt too: the gate must not wait for it when it closes
             self._ongoing.end(operation_id)
             raise
         if isinstance(taken, Claim):
@@ -290,6 +290,9 @@ class Gate:
         except Exception as fault:  # noqa: BLE001 - a runner is total; if one is not, its call must not stay claimed
             report(log, "a runner failed", fault=fault, redactor=self._records.redactor)
             outcome = broken(claimed.operation, dispatched=flight.dispatched)
+        except BaseException:  # the program is to end: what became of the call is found out as after any death of it
+            self._ongoing.end(claimed.operation_id)
+            raise
         settling = self._settler.settle(claimed, outcome, flight)
         return await (self.see_through(settling) if may_be_kept(claimed.operation, outcome) else settling)
 
