@@ -65,12 +65,18 @@ def parse_arguments(
 
 def integral_arguments(raw: str | bytes | Mapping[str, object] | None) -> dict[str, Json] | Unparsed:
     """The same with integral floats as the integers that they equal, which a plain text is seen to hold none of."""
-    if raw is None:
-        return {}
-    plain = _plain(raw) if type(raw) is str else None
-    if plain is not None:
-        return plain
-    parsed = _with_care(raw, DEFAULT_LIMITS)
+    plain = plain_arguments(raw)
+    return careful_arguments(raw) if plain is None else plain
+
+
+def plain_arguments(raw: object) -> dict[str, Json] | None:
+    """The arguments where they are a plain text, for which `flat_canonical` is the canonical form; else None."""
+    return _plain(raw) if type(raw) is str else None
+
+
+def careful_arguments(raw: str | bytes | Mapping[str, object] | None) -> dict[str, Json] | Unparsed:
+    """The same as `integral_arguments`, for what is not plain."""
+    parsed = {} if raw is None else _with_care(raw, DEFAULT_LIMITS)
     return parsed if isinstance(parsed, Unparsed) else cast("dict[str, Json]", integral(parsed))
 
 

@@ -219,7 +219,8 @@ _GUARDS: Final = sum(1 << unit.shift + LANE_BITS - 1 for unit in Unit)
 _MOST: Final = LANE >> 1
 
 _COUNTED: Final = sum(LANE << unit.shift for unit in (Unit.ROUNDS, Unit.CALLS))
-_SPENT: Final = sum(LANE << unit.shift for unit in (Unit.TOKENS, Unit.COST_MICROS, Unit.WORKING_MS))
+_SPENT_SHIFT: Final = Unit.TOKENS.shift
+"""Where what a call has spent begins: tokens, cost and time stand side by side."""
 
 
 Counted = tuple[int, int]
@@ -317,9 +318,11 @@ class Taken(tuple[Reservation, ...]):
         taken._beyond, taken._held, taken._settled = tuple(beyond), tuple(held), tuple(settled)
         return taken
 
-    def fit(self, usage: Iterable[Counted]) -> bool:
+    def fit(self, usage: Sequence[Counted]) -> bool:
         """Whether none of them is `exhausted`, given the usage of each."""
-        for beyond, (used, held) in zip(self._beyond, usage, strict=True):
+        if len(usage) != len(self._beyond):
+            raise ValueError("there is one usage for each reservation")
+        for beyond, (used, held) in zip(self._beyond, usage):  # noqa: B905, SIM110 - `strict` is slow, and so is a generator
             if beyond and used + held + beyond & _GUARDS:
                 return False
         return True
@@ -345,10 +348,11 @@ class Taken(tuple[Reservation, ...]):
 
     def settle(self, usage: MutableMapping[ScopeKey, Counted], *, spent: Amounts) -> None:
         """Have these scopes use what is `settled` in the place of what they held."""
-        used_too = packed(spent) & _SPENT
+        _, _, tokens, cost_micros, working_ms, _ = spent  # `packed`, spelled out: hardly two calls take the same time
+        used_too = tokens + (cost_micros << LANE_BITS) + (working_ms << 2 * LANE_BITS) << _SPENT_SHIFT
         for scope, need, counted in self._settled:
             used, held = usage[scope]
-            usage[scope] = (used + counted + used_too, held - need)
+            usage[scope] = (used + (counted + used_too), held - need)
 
 
 def _beyond(limits: Iterable[Limit]) -> int:

@@ -42,6 +42,11 @@ def canonical(value: Json) -> bytes:
         raise ValueError(_TOO_DEEP) from None
 
 
+def flat_canonical(members: dict[str, Json]) -> bytes:
+    """The same of an object that `is_flat`, with ASCII names, integers of 64 bits and no half of a surrogate pair."""
+    return orjson.dumps(members, option=orjson.OPT_SORT_KEYS)
+
+
 def kept(value: Json) -> bytes:
     """The canonical bytes of a value that is kept for long, in no more memory than they take: the encoder's own hold
     4 KB each, however few they are."""

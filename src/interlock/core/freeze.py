@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from functools import lru_cache
 
-from interlock.core.arguments import Unparsed, integral_arguments
+from interlock.core.arguments import Unparsed, careful_arguments, plain_arguments
 from interlock.core.call import Caller, ToolCall
-from interlock.core.canonical import Json, canonical, sha256_hex
+from interlock.core.canonical import Json, canonical, flat_canonical, sha256_hex
 from interlock.core.catalogue import Tool
 from interlock.core.errors import SchemaInvalid
 from interlock.core.frozen import frozen
@@ -27,9 +27,14 @@ class Unfrozen:
     details: Mapping[str, Json] = field(default_factory=dict)
 
 
+Given = tuple[dict[str, Json], dict[str, Json], bytes]
+"""What the model supplied, the same with all that is added to it, and that in its canonical form."""
+
+
 def freeze(call: ToolCall, caller: Caller, tool: Tool) -> Operation | Unfrozen:
     """The operation, its digest taken over the final arguments. What is frozen here is what runs."""
-    supplied = integral_arguments(call.arguments)
+    plain = plain_arguments(call.arguments)
+    supplied = careful_arguments(call.arguments) if plain is None else plain
     if isinstance(supplied, Unparsed):
         code = Code.TOOL_ARGUMENT_INVALID if supplied.not_an_object else Code.INVALID_JSON
         return Unfrozen(code, supplied.reason)
@@ -51,14 +56,13 @@ def freeze(call: ToolCall, caller: Caller, tool: Tool) -> Operation | Unfrozen:
         values = {**values, **injected}
     if not tool.input.is_valid(values):
         return _invalid(tool, values)
-    return _frozen(call, caller, tool, supplied=supplied, values=values)
+    arguments = flat_canonical(values) if values is plain else canonical(values)
+    return _frozen(call, caller, tool, given=(supplied, values, arguments))
 
 
-def _frozen(
-    call: ToolCall, caller: Caller, tool: Tool, *, supplied: dict[str, Json], values: dict[str, Json]
-) -> Operation | Unfrozen:
+def _frozen(call: ToolCall, caller: Caller, tool: Tool, *, given: Given) -> Operation | Unfrozen:
     spec = tool.spec
-    arguments = canonical(values)
+    supplied, values, arguments = given
     resource = None if spec.resource is None else resource_of(spec.resource, values)
     if spec.resource is not None and resource is None:
         return Unfrozen(Code.TOOL_ARGUMENT_INVALID, _unnamed(spec.resource, values))

@@ -111,14 +111,14 @@ class Event:
 
     def body(self, chain: str, sequence: int) -> bytes:
         """The bytes that the chain hashes, once its place is known."""
-        nonce, ids, commitments = self.nonce, self.ids, self.commitments
+        nonce, mark, ids, commitments = self.nonce, self.tenant_mark, self.ids, self.commitments
         if len(ids) == len(commitments) == 1 and len(nonce) >= 2 * NONCE_BYTES_MIN:  # as most have
-            (name, keyed), (payload, commitment) = *ids, *commitments
-            told = f"{chain}{payload}{commitment}{name}{keyed}{nonce}{self.tenant_mark}"
+            ((name, keyed),), ((payload, commitment),) = ids, commitments
+            told = f"{chain}{payload}{commitment}{name}{keyed}{nonce}{mark}"
             if told.isascii() and told.encode().isalnum():  # nothing to escape; of bytes it is seen sooner
                 return (
                     f'{{"chain":"{chain}","commitments":{{"{payload}":"{commitment}"}},"ids":{{"{name}":"{keyed}"}},'
-                    f'"kind":"{self.kind}","nonce":"{nonce}","sequence":{sequence},"tenant":"{self.tenant_mark}",'
+                    f'"kind":"{self.kind}","nonce":"{nonce}","sequence":{sequence},"tenant":"{mark}",'
                     f'"time_us":{self.at_us}}}'
                 ).encode()
         return encode_fields(
@@ -129,7 +129,7 @@ class Event:
                 "kind": str(self.kind),
                 "nonce": nonce,
                 "sequence": sequence,
-                "tenant": self.tenant_mark,
+                "tenant": mark,
                 "time_us": self.at_us,
             },
             nonce=nonce,

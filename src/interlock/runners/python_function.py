@@ -34,6 +34,9 @@ class PythonFunction:
 
     def call(self, invocation: Invocation) -> object:
         """What the function gives back: a coroutine, where it is async. Raises `Misfit`, or whatever it raises."""
+        values = invocation.operation.values
+        if self.names is None and not self.conversions and not self.contexts and is_flat(values):
+            return self.function(**values)  # as keywords it gets a copy anyway
         return self.function(**self.arguments(invocation))
 
     def arguments(self, invocation: Invocation) -> dict[str, object]:

@@ -11,26 +11,23 @@ import math
 from collections.abc import Callable
 from heapq import heapify, heappop, heappush
 from itertools import count
-from weakref import WeakKeyDictionary
+from weakref import ref
+
+from interlock.core.frozen import slotted
 
 DEAD_MAX = 64
-"""How many that were taken back are kept, before those that are the larger part are swept out."""
+"""How many that were taken back are kept, before all of them are swept out."""
 
 
+@slotted
 class Alarm:
     """Calls `ring` once, unless it is taken back before."""
 
-    __slots__ = ("_alarms", "ring")
-
-    def __init__(self, alarms: Alarms, ring: Callable[[], None]) -> None:
-        self._alarms = alarms
-        self.ring: Callable[[], None] | None = ring
+    ring: Callable[[], None] | None
 
     def take_back(self) -> None:
         """Do not ring; nothing where it has rung."""
-        if self.ring is not None:
-            self.ring = None
-            self._alarms.has_died()
+        self.ring = None
 
 
 class Alarms:
@@ -42,7 +39,7 @@ class Alarms:
     def __init__(self) -> None:
         self._due: list[tuple[float, int, Alarm]] = []
         self._numbers = count()
-        self._dead = 0
+        self._swept_at = DEAD_MAX
         self._timers: list[float] = []
         self._armed_s = math.inf
 
@@ -52,19 +49,19 @@ class Alarms:
 
     def set(self, at_s: float, ring: Callable[[], None], loop: asyncio.AbstractEventLoop) -> Alarm:
         """Have it ring at a time of the loop's clock, in the loop."""
-        alarm = Alarm(self, ring)
+        alarm = Alarm(ring)
+        if len(self._due) >= self._swept_at:
+            self._sweep()
         heappush(self._due, (at_s, next(self._numbers), alarm))
         if at_s < self._armed_s:
             self._arm(at_s, loop)
         return alarm
 
-    def has_died(self) -> None:
-        """One was taken back: what is kept stays within twice what may still ring."""
-        self._dead += 1
-        if self._dead > DEAD_MAX and 2 * self._dead > len(self._due):
-            self._due = [each for each in self._due if each[2].ring is not None]
-            heapify(self._due)
-            self._dead = 0
+    def _sweep(self) -> None:
+        """Throw away what was taken back; once more where there is twice of what is left now."""
+        self._due = [each for each in self._due if each[2].ring is not None]
+        heapify(self._due)
+        self._swept_at = max(DEAD_MAX, 2 * len(self._due))
 
     def _arm(self, at_s: float, loop: asyncio.AbstractEventLoop) -> None:
         self._timers.append(at_s)
@@ -77,21 +74,31 @@ class Alarms:
         while self._due and (self._due[0][0] <= now_s or self._due[0][2].ring is None):
             alarm = heappop(self._due)[2]
             ring, alarm.ring = alarm.ring, None
-            if ring is None:
-                self._dead -= 1
-            else:
+            if ring is not None:
                 ring()
         if self._due and self._due[0][0] < self._armed_s:
             self._arm(self._due[0][0], loop)
 
 
-_ALARMS: WeakKeyDictionary[asyncio.AbstractEventLoop, Alarms] = WeakKeyDictionary()
+_ALARMS: dict[int, tuple[ref[asyncio.AbstractEventLoop], Alarms]] = {}
+"""The alarms of each loop, by its identity: asking a dictionary of weak keys took longer than setting the alarm."""
 
 
 def set_alarm(at_s: float, ring: Callable[[], None]) -> Alarm:
     """An alarm of the running event loop, on its clock."""
     loop = asyncio.get_running_loop()
-    alarms = _ALARMS.get(loop)
-    if alarms is None:
-        alarms = _ALARMS[loop] = Alarms()
+    known = _ALARMS.get(id(loop))
+    alarms = known[1] if known is not None and known[0]() is loop else _first_of(loop)
     return alarms.set(at_s, ring, loop)
+
+
+def _first_of(loop: asyncio.AbstractEventLoop) -> Alarms:
+    """Alarms for a loop that has none yet, gone when it is: another may have its identity then."""
+    alarms, place = Alarms(), id(loop)
+
+    def forget(gone: ref[asyncio.AbstractEventLoop]) -> None:
+        if (known := _ALARMS.get(place)) is not None and known[0] is gone:
+            _ALARMS.pop(place, None)
+
+    _ALARMS[place] = ref(loop, forget), alarms
+    return alarms

@@ -14,6 +14,7 @@ from interlock.core.frozen import frozen
 from interlock.core.outcome import Failed, Outcome, Partial, Succeeded, Unknown
 from interlock.core.refusals import Code
 from interlock.core.retry import may_retry, wait_s
+from interlock.core.tool import ToolSpec
 from interlock.ports import Attempt, Clock, Entropy, Invocation, Runner
 from interlock.runtime.bounded import Overdue, bounded
 from interlock.runtime.health import Health
@@ -49,14 +50,13 @@ async def attempt_all(
     """
     operation = invocation.operation
     spec = operation.tool.spec
-    refused = _refused(invocation, clock, health)
-    if refused is None and spec.precondition:
-        refused = await _unmet(invocation, runner=runner, clock=clock)
-    rule = spec.resource
-    if refused is None and rule is not None and rule.resolved and spec.effect.is_effect:
-        refused = await _moved_on(invocation, runner=runner, clock=clock)
-    if refused is not None:
-        return Attempt(refused)
+    pause_s = health.unavailable(spec)
+    if pause_s is not None or clock.monotonic_s() >= invocation.deadline_s:
+        return Attempt(_not_now(spec, pause_s))
+    if spec.precondition and (unmet := await _unmet(invocation, runner=runner, clock=clock)) is not None:
+        return Attempt(unmet)
+    if spec.effect.is_effect and (moved := await _moved_on(invocation, runner=runner, clock=clock)) is not None:
+        return Attempt(moved)
     before = _FIRST
     while True:
         number = before.attempts + 1
@@ -95,16 +95,12 @@ def tail_of(cancelled: asyncio.CancelledError) -> Awaitable[Outcome] | None:
     return tail
 
 
-def _refused(invocation: Invocation, clock: Clock, health: Health) -> Failed | None:
-    """Why not even the first attempt is made."""
-    spec = invocation.operation.tool.spec
-    pause_s = health.unavailable(spec)
-    if pause_s is not None:
-        message = f"{spec.name} does not work at present."
-        return Failed(Code.TOOL_UNAVAILABLE, message, retryable=True, retry_after_s=pause_s, nothing_happened=True)
-    if clock.monotonic_s() >= invocation.deadline_s:
+def _not_now(spec: ToolSpec, pause_s: float | None) -> Failed:
+    """Why not even the first attempt is made: the tool does not work for so long, or it is too late."""
+    if pause_s is None:
         return Failed(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.", nothing_happened=True)
-    return None
+    message = f"{spec.name} does not work at present."
+    return Failed(Code.TOOL_UNAVAILABLE, message, retryable=True, retry_after_s=pause_s, nothing_happened=True)
 
 
 async def _unmet(invocation: Invocation, *, runner: Runner, clock: Clock) -> Failed | None:
@@ -122,6 +118,8 @@ async def _moved_on(invocation: Invocation, *, runner: Runner, clock: Clock) -> 
     That is the version that policy judged, or people approved, and the one that the call names.
     """
     operation = invocation.operation
+    if operation.spec.resource is None or not operation.spec.resource.resolved:
+        return None
     judged = None if operation.resource is None else operation.resource.version
     meant = operation.values.get(operation.spec.resource_version) if operation.spec.resource_version else None
     until_s = min(invocation.deadline_s, clock.monotonic_s() + operation.spec.timeout_ms / 1_000)

@@ -64,11 +64,12 @@ async def call_many(
     placed = [Placed(*part) for part in parts]
     proposed: set[int] = set()
     tasks: list[asyncio.Task[Observation]] = []
+    loop = asyncio.get_running_loop()
     for each in placed:
-        work = _in_its_place(gate, each, tasks[:], proposed=proposed)
+        work = _in_its_place(gate, each, tasks, proposed=proposed)
         if so_far is not NOTHING_KNOWN:
             work = _told(work, each.index, so_far=so_far, proposed=proposed)
-        tasks.append(asyncio.create_task(work))
+        tasks.append(loop.create_task(work))
     try:
         for task in tasks:  # most end together: after the first, hardly one is waited for
             if not task.done():
@@ -121,16 +122,20 @@ def _succeeded(task: asyncio.Task[Observation]) -> bool:
 
 def _places(calls: Sequence[ToolCall], callers: Sequence[Caller], *, catalogue: Catalogue) -> Sequence[Place]:
     """Where each call stands. Calls that only read, and depend on no other, are free; they need not be frozen twice."""
-    for call, each in zip(calls, callers, strict=True):
+    proposed = zip(calls, callers, strict=True)
+    named = {  # one look for each name: callers differ in their positions alone; what no text names the gate refuses
+        call.name: (call, each)
+        for call, each in proposed
+        if isinstance(call.name, str)  # type: ignore[redundant-expr]  # as a model's JSON may have it
+    }
+    for call, each in named.values():
         tool = _tool(call, each, catalogue)
         if tool is not None and (tool.spec.effect.is_effect or tool.spec.depends_on):
-            return places([_member(*proposed, catalogue) for proposed in zip(calls, callers, strict=True)])
+            return places([_member(*both, catalogue) for both in zip(calls, callers, strict=True)])
     return [FREE] * len(calls)
 
 
 def _tool(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Tool | None:
-    if not isinstance(call.name, str):
-        return None  # type: ignore[unreachable]  # as a model's JSON may have it: the gate refuses that
     found = located(call.name, caller, catalogue)
     return None if isinstance(found, Missing) else found
 

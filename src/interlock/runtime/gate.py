@@ -81,7 +81,7 @@ class Gate:
         self._is_closing = False
         self._owned = Owned(log, "a cut-off call could not be settled", redactor=records.redactor)
 
-    async def call(
+    def call(
         self,
         call: ToolCall,
         *,
@@ -89,19 +89,19 @@ class Gate:
         run: str | None = None,
         task: str | None = None,
         key: str | None = None,
-    ) -> Observation:
+    ) -> Coroutine[object, object, Observation]:
         """Propose one call for `principal`; a refusal is an observation too. Raises only for faults of the store."""
-        return await self._walk(self._proposal(call, Caller(principal, run, task, key)))
+        return self._walk(self._proposal(call, Caller(principal, run, task, key)))
 
-    async def propose(
+    def propose(
         self, call: ToolCall, caller: Caller, *, replaces: Approval | None = None, note: Note | None = None
-    ) -> Observation:
+    ) -> Coroutine[object, object, Observation]:
         """The same, for a caller of whom more is known: its place in a run, its door, its deadline.
 
         `replaces` is an approval whose arguments an approver, now one of its requesters, edited into this call's.
         `note` is what its run writes in the transaction that settles it.
         """
-        return await self._walk(self._proposal(call, caller, replaces=replaces, note=note))
+        return self._walk(self._proposal(call, caller, replaces=replaces, note=note))
 
     async def resume(
         self, call: ToolCall, caller: Caller, operation: Callable[[Catalogue], Operation | Deny], *, approval: Approval

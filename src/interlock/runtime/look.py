@@ -79,18 +79,17 @@ class Looker:
 
     async def facts(self, operation: Operation, view: View, asked: Asked) -> Facts:
         """The facts as of now."""
-        caller = operation.caller
-        tenant, spec = caller.principal.tenant, operation.tool.spec
-        now_us = self._clock.now_us()
+        caller, spec = operation.caller, operation.tool.spec
+        tenant, cache, now_us = caller.principal.tenant, spec.cache, self._clock.now_us()
         digest = operation.digest if self._per_operation else ""
         reservations = self.limits.reservations(caller, spec, digest=digest, now_us=now_us, counted=asked.counted)
         if view.cached and spec.effect.is_effect:
             reservations = Taken.of((*reservations, *counted_effects(operation, view.cached)))
-        scopes = reservations.scopes if spec.cache is None else (*reservations.scopes, *scopes_read_by(operation))
-        may_guess = asked.may_guess and spec.cache is None  # what is given again claims nothing
+        scopes = reservations.scopes if cache is None else (*reservations.scopes, *scopes_read_by(operation))
+        may_guess = asked.may_guess and cache is None  # what is given again claims nothing
         seen = await self._calls.look(Look(tenant, operation.key, caller.run, scopes, now_us, may_guess))
-        policy = view.policies.slice(spec, tenant=tenant)
-        if caller.run is None and policy.reads_run and policy.digest not in self._warned:
+        policy = view.policies.slice(spec, tenant)
+        if policy.reads_run and caller.run is None and policy.digest not in self._warned:
             self._warn_of(policy)
         rule = spec.resource
         run = seen.run or (NO_RUN if caller.run is None else RunFacts(caller.run))
@@ -105,11 +104,11 @@ class Looker:
             resource,
             outside,
             reservations,
-            seen.usage if spec.cache is None else seen.usage[: len(reservations)],
+            seen.usage if cache is None else seen.usage[: len(reservations)],
             asked.grant,
             now_us if asked.overdue else None,
             view.epoch,
-            () if spec.cache is None else seen.usage[len(reservations) :],
+            () if cache is None else seen.usage[len(reservations) :],
             seen.guessed,
         )
 

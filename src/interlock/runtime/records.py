@@ -45,11 +45,11 @@ HEADS_MAX = 1_024
 _RISKS = {risk: risk.name.lower() for risk in Risk}
 
 
-Proposed = tuple[TenantKey, bytes, Record, Kept]
+Proposed = tuple[TenantKey, bytes, str, Kept]
 """What each record of one call says of its proposal. It is worked out once, though an effect is recorded twice.
 
-After the tenant's key the head, which many calls share, as JSON that is still open; then this call's own fields, and
-what is kept whole beside them.
+After the tenant's key the fields of the proposal, as JSON that is still open; then the call's id as it is shown, and
+what is kept whole beside the record.
 """
 
 
@@ -200,7 +200,8 @@ class Records:
             fields["expectation"] = self.redactor.text(operation.call.expectation)[:512]
         is_whole = redacted is arguments and not isinstance(shown, dict)
         head = self._head(operation.caller, operation.tool, verdict)
-        return key, head, fields, () if is_whole else (("arguments", arguments),)
+        said = b"".join((head, orjson.dumps(fields)[1:-1], b","))
+        return key, said, call_id, () if is_whole else (("arguments", arguments),)
 
     def _head(self, caller: Caller, tool: Tool, verdict: Verdict | None) -> bytes:
         """The fields that depend on nothing else, as JSON without its end. Remembered with what it was made of: those
@@ -218,15 +219,15 @@ class Records:
 
     def _event(self, kind: EventKind, told: Proposed, record: Record, *, seen: Observation | None = None) -> Event:
         """The record of `told` and what else there is to say, of what was `seen` too."""
-        key, head, fields, kept = told
+        key, head, call_id, kept = told
         if seen is not None and seen.data_json is not None:
             shown = record["result"] = fragment(seen.data_json, seen.data_json, key)
             kept = (*kept, ("result", seen.data_json)) if isinstance(shown, dict) else kept
         if seen is not None and seen.error is not None:
             record["code"] = seen.error.code.value
             record["says"] = seen.error.message
-        said = b"".join((head, orjson.dumps(fields | record)[1:]))
-        about = (str(fields["call_id"]), str(record.get("subject") or ""))
+        said = b"".join((head, orjson.dumps(record)[1:]))
+        about = (call_id, str(record.get("subject") or ""))
         stamp = key, self._clock.now_us(), self._entropy.bytes(32 + 16 * len(kept))  # `_stamp`, spelled out
         return event_of(kind, said, about=about, stamp=stamp, kept=kept)
 

@@ -46,6 +46,7 @@ from interlock.store.rules import (
     is_same_question,
     is_usable,
     may_continue,
+    may_fuse,
     settled_state,
     still_as_expected,
     used_up,
@@ -117,7 +118,7 @@ class MemoryStore(MemoryCompensations):
         """Write the outcome and release the hold. None: fenced, or ended already."""
         claim = settlement.claim
         place = (claim.tenant, claim.operation_id)
-        call = self._calls.get(place)
+        call = self._open.get(place)
         state = None if call is None or call.fence != claim.fence else settled_state(call.state, what=settlement.what)
         if call is None or state is None:
             return None
@@ -126,12 +127,14 @@ class MemoryStore(MemoryCompensations):
             self._books.exchange(call.holds, kept=kept)
             call.holds = kept
             call.at_work = settlement.goes_on
+            self._keep(call)
         else:
             self._books.settle(call.holds, spent=settlement.spent)
-            call.holds = ()
             del self._open[place]
-        call.state = state
-        call.observation, call.labels, call.settled_us = settlement.observation, settlement.labels, settlement.at_us
+        if call.kept:
+            call.holds = () if state is not _UNKNOWN else call.holds
+            call.state, call.observation = state, settlement.observation
+            call.labels, call.settled_us = settlement.labels, settlement.at_us
         run = call.operation.run
         if run is not None and settlement.labels is not NO_LABELS:
             self._books.join((claim.tenant, run), labels=settlement.labels)
@@ -165,7 +168,8 @@ class MemoryStore(MemoryCompensations):
         operation = intent.operation
         tenant = operation.tenant
         if operation.key is None and intent.continues is None:  # as every read is
-            return (tenant, operation.id) not in self._calls
+            place = (tenant, operation.id)
+            return place not in self._open and place not in self._calls
         if intent.continues is not None:
             continued = self._calls.get((tenant, intent.continues))
             return (
@@ -179,12 +183,16 @@ class MemoryStore(MemoryCompensations):
         return holder is None or is_key_over(holder.state, until_us=holder.until_us, at_us=intent.at_us)
 
     def _take(self, intent: Intent) -> Claim:
+        """Hold it as a new call. Of a read that is written with its settlement nothing but that record is left then."""
         operation = intent.operation
-        place = (operation.tenant, operation.id)
         call = Call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
-        self._calls[place] = self._open[place] = call
-        if operation.key is not None:
-            self._keys[operation.tenant, operation.key] = call
+        self._open[operation.tenant, operation.id] = call
+        if may_fuse(intent):
+            call.kept = False
+        else:
+            self._calls[operation.tenant, operation.id] = call
+            if operation.key is not None:
+                self._keys[operation.tenant, operation.key] = call
         return Claim(operation.id, operation.tenant, FIRST_FENCE)
 
     def _continue(self, call: Call, intent: Intent) -> Claim:

@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 @slotted
 class Call:
-    """One claimed call, as a row would hold it."""
+    """One claimed call, as a row would hold it. One that is not `kept` is forgotten once it has ended well or badly."""
 
     operation: StoredOperation
     at_us: int
@@ -34,6 +34,7 @@ class Call:
     labels: Labels = NO_LABELS
     settled_us: int | None = None
     at_work: bool = True
+    kept: bool = True
 
 
 class MemoryRecovery:
@@ -52,7 +53,8 @@ class MemoryRecovery:
 
     async def find(self, tenant: str, operation_id: str) -> OpenCall | None:
         """One claimed, unknown or settled call."""
-        call = self._calls.get((tenant, operation_id))
+        place = (tenant, operation_id)
+        call = self._calls.get(place) or self._open.get(place)
         return None if call is None else open_call(call)
 
     async def take_over(self, found: OpenCall, event: Event) -> Claim | None:
@@ -61,6 +63,7 @@ class MemoryRecovery:
         if call is None or not may_take_over(found, state=call.state, fence=call.fence, at_work=call.at_work):
             return None
         self._chain.append(event)
+        self._keep(call)
         return self._take_again(call)
 
     async def work_ended(self, claim: Claim, event: Event) -> Receipt:
@@ -125,6 +128,11 @@ class MemoryRecovery:
     def _looks_of(self, call: Call) -> Looks:
         fence, looks = self._looks.get((call.operation.tenant, call.operation.id), (0, NO_LOOKS))
         return looks if fence == call.fence and call.state is CallState.UNKNOWN else NO_LOOKS
+
+    def _keep(self, call: Call) -> None:
+        """From now on it is a claim like any other, which people and later looks find."""
+        call.kept = True
+        self._calls[call.operation.tenant, call.operation.id] = call
 
     def _take_again(self, call: Call) -> Claim:
         call.fence += 1

@@ -17,8 +17,8 @@ FIRST_FENCE = 1
 
 def may_fuse(intent: Intent) -> bool:
     """Whether a claim may stay in memory until it is settled: nothing that it takes outlives the process."""
-    takes = (intent.operation.key, intent.approval, intent.continues, intent.event)
-    return intent.fused and takes == (None, None, None, None)
+    is_bare = intent.event is None and intent.approval is None and intent.continues is None
+    return intent.fused and is_bare and intent.operation.key is None
 
 
 def is_usable(approval: Approval | None, *, intent: Intent) -> bool:

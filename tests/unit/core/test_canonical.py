@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from interlock.core.canonical import canonical, decode, integral, sha256_hex
+from interlock.core.arguments import integral_arguments, plain_arguments
+from interlock.core.canonical import canonical, decode, flat_canonical, integral, sha256_hex
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 INTEGERS = st.integers() | st.integers(-(2**70), 2**70)
@@ -113,3 +114,12 @@ def test_a_value_nested_past_the_stack_is_refused() -> None:
 
 def test_the_hash_is_sha256_in_hexadecimal() -> None:
     assert sha256_hex(b"") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+@given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()))
+def test_what_is_read_as_plain_has_its_canonical_form_by_the_short_way(members: dict[str, Any]) -> None:
+    for text in (json.dumps(members), json.dumps(members, ensure_ascii=False)):
+        plain = plain_arguments(text)
+        if plain is not None:
+            assert flat_canonical(plain) == canonical(plain)
+            assert plain == integral_arguments(text)

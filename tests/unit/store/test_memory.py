@@ -39,3 +39,30 @@ async def test_retention_leaves_what_is_newer() -> None:
     await store.purge(NOW_US)
     (found,) = await store.records(AuditQuery(tenant=TENANT))
     assert [payload.name for payload in found.payloads] == [RECORD, "result"]
+
+
+async def test_a_read_that_has_ended_leaves_its_record_and_no_row_and_an_unknown_one_stays_to_be_closed() -> None:
+    store, values = MemoryStore(), Values()
+    ended, lost = await claimed(store, intent=values.read()), await claimed(store, intent=values.read())
+    (seen, *_) = await store.open_calls()
+    assert (seen.operation.id, seen.state) == (ended.operation_id, CallState.CLAIMED)
+    assert await store.settle(values.settlement(ended)) is not None
+    await store.settle(values.settlement(lost, CallEvent.LOSE_OUTCOME))
+    assert await store.find(TENANT, ended.operation_id) is None
+    found = await store.find(TENANT, lost.operation_id)
+    assert found is not None
+    assert found.state is CallState.UNKNOWN
+    assert len(await store.records(AuditQuery(tenant=TENANT))) == 2
+
+
+async def test_a_read_whose_process_has_died_is_found_again_once_it_was_taken_over() -> None:
+    store, values = MemoryStore(), Values()
+    read = await claimed(store, intent=values.read())
+    store.abandon()
+    (orphan,) = await store.open_calls()
+    taken = await store.take_over(orphan, values.event())
+    assert taken is not None
+    assert await store.settle(values.settlement(taken)) is not None
+    found = await store.find(TENANT, read.operation_id)
+    assert found is not None
+    assert found.state.is_final
