@@ -54,6 +54,15 @@ def test_no_value_of_a_path_leaves_its_place(value: str) -> None:
 
 
 @pytest.mark.requirement("EXEC-6")
+def test_a_slash_in_a_value_of_a_path_is_no_part_of_its_structure() -> None:
+    """OpenAPI, path templating: a value must not contain an unescaped `/`, `?` or `#`."""
+    assert built(template(), id="a/b?c#d").target == "/v1/orders/a%2Fb%3Fc%23d/lines"
+    many = Slot("id", Place.PATH, "id", Style.SIMPLE, explode=True)
+    given = Template("GET", API, "/v1/files/{id}", "", (many,))
+    assert built(given, id=["a", "b/c"]).target == "/v1/files/a,b%2Fc"
+
+
+@pytest.mark.requirement("EXEC-6")
 @pytest.mark.parametrize(
     "name", ["Limit", "limit[]", " limit", "limit\0x", "api key", "api.key", "where[owner]", "where"]
 )
