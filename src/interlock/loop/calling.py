@@ -148,7 +148,7 @@ class Calling:
         """One call of its own turn; again where a dead process is not yet recovered that had it claimed."""
         gate = self._drive.reach.gate
         if plan.deny is not None:
-            return await gate.refuse(plan.call, caller, plan.deny)
+            return await gate.refuse(plan.call, caller, plan.deny, note=noting)
         if plan.pin is not None:
             caller = caller.pinned(plan.pin)
         for _ in range(IN_PROGRESS_TRIES):
@@ -167,11 +167,13 @@ class Calling:
             for index, plan in enumerate(plans)
             if plan.proposed.position in found.observed
         }
-        refused = [
-            (index, await gate.refuse(plan.call, caller.at(index), plan.deny))
+        denied = [
+            (index, gate.refuse(plan.call, caller.at(index), plan.deny))
             for index, plan in enumerate(plans)
             if plan.deny is not None and index not in known
         ]
+        seen = await asyncio.gather(*[refusing for _, refusing in denied]) if denied else []
+        refused = [(index, each) for (index, _), each in zip(denied, seen, strict=True)]
         if refused:
             yield refused
         so_far = TurnSoFar(

@@ -10,7 +10,7 @@ from interlock.core.budget import Reservation
 from interlock.core.chain import Receipt
 from interlock.core.frozen import frozen
 from interlock.core.journal import Event
-from interlock.ports.calls import Settlement
+from interlock.ports.calls import Entry, Settlement
 
 
 @frozen
@@ -112,7 +112,7 @@ class RunMove:
 
 @frozen
 class RunNote:
-    """The step of a run that writes down what came of one of its calls, for the transaction that settles the call.
+    """The step of a run that writes down what came of one of its calls, for the transaction that ends the call.
 
     `move` makes it, given the call's receipt: under `claim`, with no charges, no event and no end. It asks nothing of
     anybody and is quick; where a transaction is carried out once more it is made anew.
@@ -156,12 +156,13 @@ class Runs(Protocol):
         """Write one step; the run's version after it."""
 
     async def settle_in_run(
-        self, settlement: Settlement, note: RunNote
+        self, ending: Settlement | Entry, note: RunNote
     ) -> tuple[Receipt | None, int | NotMoved | None]:
-        """Settle a call of a run and write down what came of it: what `settle` would say, and what `move_run` would.
+        """Settle a call of a run, or record one that claims nothing, and write down what came of it: what `settle` or
+        `record` would say, and what `move_run` would.
 
         Both are written in one transaction, or the step in the next. Where the run does not stand as the step has it,
-        or another process holds it, the settlement is written alone. None for the step: nothing of it is written, since
+        or another process holds it, the other is written alone. None for the step: nothing of it is written, since
         nothing was settled or it cannot be; in that case `move_run` says why.
         """
 

@@ -14,8 +14,9 @@ from interlock.core.redaction import Redactor
 from interlock.ports import Asking, Entry
 from interlock.runtime.cache import Kept
 from interlock.runtime.intents import approval_of, stored_of
-from interlock.runtime.proposal import Proposal
+from interlock.runtime.proposal import Note, Proposal
 from interlock.runtime.records import NOTHING_NAMED, Records
+from interlock.runtime.settling import ended_in_run
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
@@ -41,8 +42,8 @@ class Ends:
         taken = self._limits.reservations(caller, spec, digest=digest, now_us=self._world.clock.now_us())
         counted = proposal.stored is not None  # when it was asked for
         event = self._records.refused(call, caller, told, redact=self.named(deny.operation), grant=proposal.grant)
-        receipt = await self._world.calls.record(Entry(event, () if counted else charges(taken)))
-        return released(refused(call.id, call.name, told, redactor=self._records.redactor), receipt)
+        seen = refused(call.id, call.name, told, redactor=self._records.redactor)
+        return await self._recorded(Entry(event, () if counted else charges(taken)), seen, proposal.note)
 
     async def ask(self, proposal: Proposal, operation: Operation, facts: Facts, *, ask: Ask) -> Observation:
         """Put the question to people, with the frozen operation that will run; nothing is held meanwhile."""
@@ -60,20 +61,28 @@ class Ends:
         shown = resource_shown(operation, self._records.redactor, ask.verdict.redact)
         return released(waiting(operation, approval, resource=shown), receipt)
 
-    async def replay(self, operation: Operation, replay: Replay) -> Observation:
+    async def replay(self, operation: Operation, replay: Replay, *, note: Note | None) -> Observation:
         """Give back what was recorded. It costs nothing; its labels join the run."""
         seen = replayed(operation, replay, self._records.redactor)
         event = self._records.replayed(operation, replay, seen)
         labels = replay.prior.labels if replay.visible else NO_LABELS
-        receipt = await self._world.calls.record(Entry(event, run=operation.caller.run, labels=labels))
-        return released(seen, receipt)
+        return await self._recorded(Entry(event, run=operation.caller.run, labels=labels), seen, note)
 
-    async def give_again(self, operation: Operation, facts: Facts, allow: Allow, *, kept: Kept) -> Observation:
+    async def give_again(
+        self, operation: Operation, facts: Facts, allow: Allow, *, kept: Kept, note: Note | None
+    ) -> Observation:
         """Give back what was read before. The proposal counts; its labels join the run."""
         seen = given_again(operation, kept.observation, age_s=kept.age_s)
         event = self._records.cached(operation, allow, seen)
         entry = Entry(event, charges(facts.reservations), operation.caller.run, seen.labels or NO_LABELS)
-        return released(seen, await self._world.calls.record(entry))
+        return await self._recorded(entry, seen, note)
+
+    async def _recorded(self, entry: Entry, seen: Observation, note: Note | None) -> Observation:
+        """Write the record; and what a run makes of it, where that is what came of its call."""
+        if note is None or not note.takes(seen):
+            return released(seen, await self._world.calls.record(entry))
+        receipt = await ended_in_run(self._world, entry, seen, note=note)
+        return seen if receipt is None else released(seen, receipt)
 
     def named(self, operation: Operation | None) -> frozenset[str]:
         """The fields that policy may have redacted of an operation, where it gave no verdict on it."""

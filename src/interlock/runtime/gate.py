@@ -99,7 +99,7 @@ class Gate:
         """The same, for a caller of whom more is known: its place in a run, its door, its deadline.
 
         `replaces` is an approval whose arguments an approver, now one of its requesters, edited into this call's.
-        `note` is what its run writes in the transaction that settles it.
+        `note` is what its run writes in the transaction that ends it.
         """
         return self._walk(self._proposal(call, caller, replaces=replaces, note=note))
 
@@ -116,11 +116,12 @@ class Gate:
         call, caller, deny = admit(call, caller)
         return deny is None and isinstance(propose(call, caller, self._views.current.catalogue), Operation)
 
-    async def refuse(self, call: ToolCall, caller: Caller, deny: Deny) -> Observation:
+    async def refuse(self, call: ToolCall, caller: Caller, deny: Deny, *, note: Note | None = None) -> Observation:
         """Refuse a call for a reason that lies outside it, such as its place in a batch; its own reasons go first."""
         call, caller, inadmissible = admit(call, caller)
         deny = inadmissible or refusal_of(propose(call, caller, self._views.current.catalogue), deny)
-        return await self._ends.refuse(Proposal(call, caller, partial(_denied, deny), self._deadline_s(caller)), deny)
+        operation, deadline_s = partial(_denied, deny), self._deadline_s(caller)
+        return await self._ends.refuse(Proposal(call, caller, operation, deadline_s, note=note), deny)
 
     def forsake(self, call: ToolCall, caller: Caller) -> None:
         """Record a proposal that was given up before it came to the gate, such as one of a cancelled batch."""
@@ -225,7 +226,7 @@ class Gate:
             case Ask():
                 return await self.see_through(self._ends.ask(proposal, operation, facts, ask=decision))
             case Replay():
-                return await self._ends.replay(operation, decision)
+                return await self._ends.replay(operation, decision, note=proposal.note)
             case _:
                 assert_never(decision)
 
@@ -237,7 +238,7 @@ class Gate:
         if isinstance(found, Kept):
             if await self._before(proposal, self._is_stale(facts.epoch)):
                 return Again.CHANGED
-            return await self._ends.give_again(operation, facts, allow, kept=found)
+            return await self._ends.give_again(operation, facts, allow, kept=found, note=proposal.note)
         with self._cache.leading(found, operation):
             step = await self._claim_and_run(proposal, operation, facts, allow=allow)
             found.seen = step if isinstance(step, Observation) else None
@@ -369,7 +370,7 @@ class Gate:
     async def _note_cancelled(self, proposal: Proposal) -> None:
         made = proposal.operation(self._views.current.catalogue)
         deny = replace(_CANCELLED, operation=made, tool=made.tool) if isinstance(made, Operation) else _CANCELLED
-        await self._ends.refuse(proposal, deny)
+        await self._ends.refuse(replace(proposal, note=None), deny)  # its run asks again
 
     async def _note_late(self, operation: Operation, claim: Claim, outcome: Outcome, *, redactor: Redactor) -> None:
         """Record what came too late of work that could not be stopped, once its call is settled; then look it up."""

@@ -31,15 +31,18 @@ class Again(Enum):
 
 
 class Note(Protocol):
-    """What a driver of runs has written of a call, in the transaction that settles it. Belongs to one proposal."""
+    """What a driver of runs has written of a call, in the transaction that ends it. Belongs to one proposal."""
 
     claim: RunClaim
+
+    def takes(self, seen: Observation) -> bool:
+        """Whether that is what came of the call: not where the run will propose it again."""
 
     def move(self, seen: Observation) -> RunMove:
         """The step of the run, given what came of the call; pure, and asked again where a transaction is repeated."""
 
     def moved(self, moved: int | NotMoved | None) -> None:
-        """What became of it, as `Runs.settle_in_run` has it. Not told: the call has ended without a claim."""
+        """What became of it, as `Runs.settle_in_run` has it. Not told: nothing of it was tried."""
 
 
 @frozen
@@ -48,7 +51,7 @@ class Proposal:
 
     `deadline_s` is on the event loop's clock. `grant` and `stored` are those of a resumed approval and its operation;
     `replaces` is the approval of whose operation an approver edited this one, with that approver among its requesters.
-    `note` is written where the call is settled.
+    `note` is written where the call is settled, or its refusal or repeat recorded.
     `surely`: this is not its first look, so nothing may be guessed.
     """
 

@@ -30,6 +30,14 @@ SETTLED_WITHIN_S = 60.0
 """How long a late result waits for its call to be settled, which its record comes after."""
 
 
+async def ended_in_run(world: World, ending: Settlement | Entry, seen: Observation, *, note: Note) -> Receipt | None:
+    """Settle or record a call, and write into its run what came of it, as it is released."""
+    follows = RunNote(note.claim, lambda receipt: note.move(released(seen, receipt)))
+    receipt, moved = await world.runs.settle_in_run(ending, follows)
+    note.moved(moved)
+    return receipt
+
+
 class Settler:
     """Writes what came of executions. Owned by the gate."""
 
@@ -69,13 +77,6 @@ class Settler:
             event = self._records.late(operation, observe(operation, plainly(outcome), frame), redact=redact)
         await self._world.recovery.work_ended(claim, event)
 
-    async def _noted(self, settlement: Settlement, note: Note, seen: Observation) -> Receipt | None:
-        """Settle, and write into the run what came of its call, as it is released."""
-        follows = RunNote(note.claim, lambda receipt: note.move(released(seen, receipt)))
-        receipt, moved = await self._world.runs.settle_in_run(settlement, follows)
-        note.moved(moved)
-        return receipt
-
     async def _write(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
         operation, claim = claimed.operation, claimed.claim
         now_us = self._world.clock.now_us()
@@ -100,7 +101,7 @@ class Settler:
         if (note := claimed.note) is None:
             receipt = await self._world.calls.settle(settlement)
         else:
-            receipt = await self._noted(settlement, note, seen)
+            receipt = await ended_in_run(self._world, settlement, seen, note=note)
         if self._queues.walkers:
             self._queues.released(claimed.taken)
         if receipt is not None:

@@ -142,10 +142,7 @@ class MemoryStore(MemoryCompensations):
 
     async def record(self, entry: Entry) -> Receipt:
         """Write a record that claims nothing."""
-        self._books.charge(entry.charges)
-        if entry.run is not None:
-            self._books.join((entry.event.tenant, entry.run), labels=entry.labels)
-        return self._chain.append(entry.event)
+        return self.runs.record(entry)
 
     def _refused(self, intent: Intent) -> NotClaimed | None:
         """The first guard that does not hold, the budget aside."""

@@ -7,7 +7,18 @@ from dataclasses import dataclass
 
 from interlock.core.chain import Receipt
 from interlock.core.journal import Event
-from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNote, RunQuery, Settlement, StoredRun
+from interlock.ports import (
+    Entry,
+    NewRun,
+    NotMoved,
+    RunClaim,
+    RunEntry,
+    RunMove,
+    RunNote,
+    RunQuery,
+    Settlement,
+    StoredRun,
+)
 from interlock.store.books import Books, RunKey
 from interlock.store.memory_chain import MemoryChain
 from interlock.store.rules import FIRST_FENCE
@@ -131,12 +142,19 @@ class MemoryRuns:
         return version
 
     async def settle_in_run(
-        self, settlement: Settlement, note: RunNote
+        self, ending: Settlement | Entry, note: RunNote
     ) -> tuple[Receipt | None, int | NotMoved | None]:
-        """Settle a call of a run, and write the step that is made of its receipt."""
-        receipt = await self._settle(settlement)
+        """Settle or record a call of a run, and write the step that is made of its receipt."""
+        receipt = self.record(ending) if isinstance(ending, Entry) else await self._settle(ending)
         move = None if receipt is None else step_of(note, receipt)
         return receipt, None if move is None else await self.move_run(move)
+
+    def record(self, entry: Entry) -> Receipt:
+        """Write a record that claims nothing."""
+        self._books.charge(entry.charges)
+        if entry.run is not None:
+            self._books.join((entry.event.tenant, entry.run), labels=entry.labels)
+        return self._chain.append(entry.event)
 
     async def tell_run(
         self, tenant: str, run_id: str, entry: RunEntry, *, event: Event | None = None

@@ -10,8 +10,19 @@ from dataclasses import dataclass
 
 from interlock.core.chain import Receipt
 from interlock.core.journal import Event
-from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNote, RunQuery, Settlement, StoredRun
-from interlock.store.postgres_calls import Settling
+from interlock.ports import (
+    Entry,
+    NewRun,
+    NotMoved,
+    RunClaim,
+    RunEntry,
+    RunMove,
+    RunNote,
+    RunQuery,
+    Settlement,
+    StoredRun,
+)
+from interlock.store.postgres_calls import Recording, Settling
 from interlock.store.postgres_line import Row
 from interlock.store.postgres_ops import OP_FAULTS, Nothing
 from interlock.store.postgres_reads import Reader
@@ -47,10 +58,12 @@ class PostgresRuns:
         return await self._writer.write("move_run", Moving(move))
 
     async def settle_in_run(
-        self, settlement: Settlement, note: RunNote
+        self, ending: Settlement | Entry, note: RunNote
     ) -> tuple[Receipt | None, int | NotMoved | None]:
-        """Settle a call of a run, and write the step that is made of its receipt."""
-        return await self._writer.write("settle", SettlingInRun(settlement, note))
+        """Settle or record a call of a run, and write the step that is made of its receipt."""
+        if isinstance(ending, Entry):
+            return await self._writer.write("record", EndingInRun(Recording(ending), note))
+        return await self._writer.write("settle", EndingInRun(Settling(ending), note))
 
     async def tell_run(
         self, tenant: str, run_id: str, entry: RunEntry, *, event: Event | None = None
@@ -199,18 +212,18 @@ class Moving:
 
 
 @dataclass(frozen=True, slots=True)
-class SettlingInRun:
-    """Settle a call, and write the step of its run that follows: a step that fails has changed nothing."""
+class EndingInRun:
+    """End a call, and write the step of its run that follows: a step that fails has changed nothing."""
 
-    settlement: Settlement
+    ending: Settling | Recording
     note: RunNote
 
     def needs(self, needs: Needs, sheet: Sheet) -> None:
-        Settling(self.settlement).needs(needs, sheet)
+        self.ending.needs(needs, sheet)
         needs.heads.add(place_of(self.note.claim.tenant, self.note.claim.id))
 
     def run(self, sheet: Sheet) -> tuple[Receipt | None, int | NotMoved | None]:
-        receipt = Settling(self.settlement).run(sheet)
+        receipt = self.ending.run(sheet)
         if receipt is None:
             return None, None
         move = step_of(self.note, receipt)

@@ -11,12 +11,23 @@ from functools import partial
 
 from interlock.core.chain import Receipt
 from interlock.core.journal import Event
-from interlock.ports import NewRun, NotMoved, RunClaim, RunEntry, RunMove, RunNote, RunQuery, Settlement, StoredRun
+from interlock.ports import (
+    Entry,
+    NewRun,
+    NotMoved,
+    RunClaim,
+    RunEntry,
+    RunMove,
+    RunNote,
+    RunQuery,
+    Settlement,
+    StoredRun,
+)
 from interlock.store.locks import Presence
 from interlock.store.rules import FIRST_FENCE
 from interlock.store.run_rules import NO_OWNER, Standing, not_moved, not_told, numbered, step_of, wake_after
 from interlock.store.seal import of_run_entry
-from interlock.store.sqlite_calls import settle
+from interlock.store.sqlite_calls import record, settle
 from interlock.store.sqlite_db import Db, Row
 from interlock.store.sqlite_desk import Desk, Place
 from interlock.store.writer import Writer
@@ -53,11 +64,11 @@ class SqliteRuns:
         return await self._writer.write("move_run", run=partial(move_on, self._desk, move=move))
 
     async def settle_in_run(
-        self, settlement: Settlement, note: RunNote
+        self, ending: Settlement | Entry, note: RunNote
     ) -> tuple[Receipt | None, int | NotMoved | None]:
-        """Settle a call of a run, and write the step made of its receipt: two ops, each of which may fail alone."""
-        both = _SettledInRun(self._desk, settlement, note=note)
-        settling = both.settling = self._writer.write("settle", run=both.settle)
+        """Settle or record a call of a run, and write the step made of its receipt: two ops; each may fail alone."""
+        both = _SettledInRun(self._desk, ending, note=note)
+        settling = both.settling = self._writer.write(both.name, run=both.settle)
         return await _answered(settling, self._writer.write("move_run", run=both.move))
 
     async def tell_run(
@@ -187,19 +198,28 @@ def place_of(number: int, *, sequence: int) -> int:
 
 
 class _SettledInRun:
-    """A settlement and the step of its run that follows from it, as two ops: where the step fails, the other stands."""
+    """The end of a call and the step of its run that follows from it, as two ops: where the step fails, the other
+    stands."""
 
-    def __init__(self, desk: Desk, settlement: Settlement, *, note: RunNote) -> None:
+    def __init__(self, desk: Desk, ending: Settlement | Entry, *, note: RunNote) -> None:
         self._desk = desk
-        self._settlement = settlement
+        self._ending = ending
         self._note = note
         self._receipt: Receipt | None = None
         self.settling: asyncio.Future[Receipt | None] | None = None
 
+    @property
+    def name(self) -> str:
+        """What the first op is called."""
+        return "record" if isinstance(self._ending, Entry) else "settle"
+
     def settle(self) -> Receipt | None:
-        """The first: write the outcome and release the hold."""
-        self._receipt = None  # what was carried out before was rolled back
-        self._receipt = settle(self._desk, settlement=self._settlement)
+        """The first: write the outcome and release the hold, or write the record."""
+        self._receipt, ending = None, self._ending  # what was carried out before was rolled back
+        if isinstance(ending, Entry):
+            self._receipt = record(self._desk, entry=ending)
+        else:
+            self._receipt = settle(self._desk, settlement=ending)
         return self._receipt
 
     def move(self) -> int | NotMoved | None:

@@ -53,6 +53,21 @@ class NotedRunContract(ContractTests):
         assert [each.sequence for each in await verified(store)] == [receipt.sequence if receipt else 0]
         assert await store.runs.move_run(step(run, 2)) == 3
 
+    async def test_what_came_of_a_call_without_a_claim_is_written_with_its_record(
+        self, *, store: RunStore, values: Values
+    ) -> None:
+        run = await begun(store)
+        receipt, moved = await store.runs.settle_in_run(values.entry(calls=1), note(run))
+        assert (receipt is not None, moved) == (True, 2)
+        came = RunEntry("came", NOW_US, b"%d" % (receipt.sequence if receipt else 0), 2)
+        assert await store.runs.run_entries(TENANT, RUN, after=1) == (came,)
+        assert [each.sequence for each in await verified(store)] == [receipt.sequence if receipt else 0]
+        assert await store.runs.tell_run(TENANT, RUN, WORDS) == 3
+        again, moved = await store.runs.settle_in_run(values.entry(calls=1), note(run, 2))
+        assert (again is not None, moved) == (True, NotMoved.BEHIND)
+        assert await sequences(store) == [1, 2, 3]
+        assert [each.sequence for each in await verified(store)] == [again.sequence if again else 0]
+
     async def test_of_a_run_that_was_told_something_the_call_alone_is_settled(
         self, *, store: RunStore, values: Values
     ) -> None:

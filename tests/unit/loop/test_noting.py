@@ -5,35 +5,120 @@ from pathlib import Path
 
 import pytest
 
-from interlock import Gate, Host, Settings, tool
+from interlock import CacheRule, Gate, Host, Resource, Settings, tool
 from interlock.assemble import wired
 from interlock.loop.machine import State
 from interlock.store.memory import MemoryStore
 from interlock.store.sqlite import SqliteStore
-from interlock.testing.models import ScriptedModel
-from tests.gates import ALICE, ALL, Shelf, settled
+from interlock.testing.models import Call, ScriptedModel
+from tests.gates import ALICE, ALL, AnyTool, Shelf, settled
 from tests.gates import opened as gate_opened
 from tests.runs import KEYS, events, on_store, opened, rested, start
 
 pytestmark = pytest.mark.requirement("LOOP-7")
 
+NOT_SECRET = (
+    '@id("no") forbid (principal, action == Action::"search", resource) when { context.args.query == "secret" };'
+)
 SAVES = ("save", {"note": "n", "text": "t"})
 
 
-async def test_a_turn_with_a_call_is_two_commits(tmp_path: Path) -> None:
+def cached_read() -> AnyTool:
+    """A read that is given again."""
+
+    @tool(effect="read", owner="eng", name="count", cache=CacheRule(60))
+    async def count() -> int:
+        """Count the notes."""
+        return 3
+
+    return count
+
+
+@pytest.mark.parametrize(
+    ("calls", "ends"),
+    [
+        ([("search", {"query": "x"}), ("search", {"query": "y"})], ["settle", "settle"]),
+        ([("nope", {}), ("search", {})], ["record", "record"]),
+        ([("search", {"query": "secret"}), ("save", "{")], ["record", "record"]),
+        ([SAVES, SAVES], ["settle", "record"]),
+        ([("count", {}), ("count", {})], ["settle", "record"]),
+    ],
+    ids=["run", "refused by name and shape", "refused by policy and shape", "replayed", "given again"],
+)
+async def test_a_turn_with_a_call_is_two_commits(tmp_path: Path, calls: list[Call], ends: list[str]) -> None:
     commits = list[tuple[str, ...]]()
-    script = [("search", {"query": "x"}), ("search", {"query": "y"}), "done"]
-    path, shelf, model = tmp_path / "gate.db", Shelf(), ScriptedModel(script)
-    async with gate_opened(str(path), shelf.tools, ALL):
+    path, tools, model = tmp_path / "gate.db", [*Shelf().tools, cached_read()], ScriptedModel([*calls, "done"])
+    async with gate_opened(str(path), tools, f"{ALL} {NOT_SECRET}"):
         pass
     store = await SqliteStore.open(
         path, chain="main", on_commit=lambda when, names: commits.append(names) if when == "after" else None
     )
     gate = wired(Gate, store, Settings(tenant="acme"), host=Host(models=(model,)), keys=KEYS)
-    await gate.begin([*shelf.tools], None)
-    await (await start(gate)).result()
-    assert commits[commits.index(("begin_run",)) + 1 :] == [("move_run",), ("settle", "move_run")] * 2 + [("move_run",)]
+    await gate.begin(tools, None)
+    run = await start(gate, task_id="t")
+    assert (await run.result()).state is State.COMPLETE
+    commits = [each for each in commits[commits.index(("begin_run",)) + 1 :] if each != ("claim",)]  # an effect's own
+    assert commits == [("move_run",), (ends[0], "move_run"), ("move_run",), (ends[1], "move_run"), ("move_run",)]
+    seen = [each.receipt.sequence for each in await gate.runs.observations(run.id, by=ALICE) if each.receipt]
+    assert len(seen) == len(calls)
+    assert seen == sorted(set(seen))
     await gate.close()
+
+
+async def test_what_was_said_before_a_call_was_refused_stands_before_its_refusal(gate_path: str) -> None:
+    """The step that was made for the transaction of the refusal is not written then, but made anew."""
+    asked, told = asyncio.Event(), asyncio.Event()
+
+    async def look_up(note: str) -> Resource:
+        asked.set()
+        await told.wait()
+        return Resource("Note", note)
+
+    @tool(effect="read", owner="eng", name="load", resource=("Note", "note"), resolve=look_up)
+    async def load(note: str) -> str:
+        """Load a note."""
+        return note
+
+    theirs = '@id("not") forbid (principal, action == Action::"load", resource) when { context.args.note == "n" };'
+    model = ScriptedModel([("load", {"note": "n"}), "done"])
+    async with opened(gate_path, model, [load], f"{ALL} {theirs}") as gate:
+        run = await start(gate)
+        await asked.wait()
+        await run.say("be quick")
+        told.set()
+        assert (await run.result()).state is State.COMPLETE
+        found = await events(run)
+    assert [event.kind for event in found] == ["begun", "responded", "said", "observed", "responded", "ended"]
+    assert found[3].data["status"] == "refused"
+
+
+@pytest.mark.requirement("LOOP-7")
+async def test_a_call_that_was_cut_off_before_its_claim_is_made_by_whoever_goes_on_with_its_run() -> None:
+    store, asked, told = MemoryStore(), asyncio.Event(), asyncio.Event()
+
+    async def look_up(note: str) -> Resource:
+        asked.set()
+        await told.wait()
+        return Resource("Note", note)
+
+    @tool(effect="read", owner="eng", name="load", resource=("Note", "note"), resolve=look_up)
+    async def load(note: str) -> str:
+        """Load a note."""
+        return note
+
+    async with on_store(store, ScriptedModel([("load", {"note": "n"}), "late"]), [load]) as gate:
+        await start(gate, run_id="r")
+        await asked.wait()
+        gate.runs._engine._tasks["acme", "r"].cancel()  # as an event loop does that is stopped
+        await rested(gate, "r")
+        await settled(gate)
+        store.runs.abandon()
+        told.set()
+        async with on_store(store, ScriptedModel(["done"]), [load], None) as other:
+            run = await other.runs.get("r", by=ALICE)
+            assert (await run.result()).answer == "done"
+            (seen,) = await events(run, "observed")
+    assert seen.data["status"] == "ok"
 
 
 async def test_what_was_said_while_a_call_ran_stands_before_what_came_of_it(gate_path: str) -> None:

@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from interlock.core.chain import Receipt
-from interlock.ports import NotMoved, RunNote, Settlement
+from interlock.ports import Entry, NotMoved, RunNote, Settlement
 from interlock.store.memory import MemoryStore
 from interlock.store.memory_runs import MemoryRuns
 from interlock.testing.store_contract_noted_runs import NotedRunContract
@@ -25,7 +25,7 @@ class MovesFirst(MemoryRuns):
 class SettlesWithTheStep(MemoryRuns):
     """Settles nothing where the run does not stand as the step has it."""
 
-    async def settle_in_run(self, settlement: Settlement, note: RunNote) -> Came:
+    async def settle_in_run(self, settlement: Settlement | Entry, note: RunNote) -> Came:
         head = await self.run(note.claim.tenant, note.claim.id)
         move = note.move(Receipt("memory", 1, b""))
         if head is None or head.over or (head.version, head.fence) != (move.version, note.claim.fence):
@@ -34,13 +34,15 @@ class SettlesWithTheStep(MemoryRuns):
 
 
 class ForgetsTheStep(MemoryRuns):
-    async def settle_in_run(self, settlement: Settlement, note: RunNote) -> Came:
+    async def settle_in_run(self, settlement: Settlement | Entry, note: RunNote) -> Came:
+        if isinstance(settlement, Entry):
+            return self.record(settlement), None
         return await self._settle(settlement), None
 
 
 class AnyReceipt(MemoryRuns):
-    async def settle_in_run(self, settlement: Settlement, note: RunNote) -> Came:
-        receipt = await self._settle(settlement)
+    async def settle_in_run(self, settlement: Settlement | Entry, note: RunNote) -> Came:
+        receipt = self.record(settlement) if isinstance(settlement, Entry) else await self._settle(settlement)
         return receipt, await self.move_run(note.move(Receipt("memory", 0, b"")))
 
 
@@ -58,6 +60,9 @@ def store_with(runs: type[MemoryRuns]) -> MemoryStore:
         (AnyReceipt, "nothing_is_written_of_a_call_that_is_not_settled"),
         (ForgetsTheStep, "what_came_of_a_call_is_written_with_its_settlement"),
         (ForgetsTheStep, "what_was_handed_over_of_a_run_is_settled_and_written"),
+        (AnyReceipt, "what_came_of_a_call_without_a_claim_is_written_with_its_record"),
+        (ForgetsTheStep, "what_came_of_a_call_without_a_claim_is_written_with_its_record"),
+        (SettlesWithTheStep, "what_came_of_a_call_without_a_claim_is_written_with_its_record"),
         (SettlesWithTheStep, "of_a_run_that_was_told_something_the_call_alone_is_settled"),
         (SettlesWithTheStep, "who_does_not_have_the_run_any_more_settles_its_call_alone"),
         (SettlesWithTheStep, "of_calls_that_end_at_once_each_version_takes_one"),
