@@ -31,8 +31,7 @@ class ClosedDb(Db):
 
     def __init__(self, path: Path, *, seal: Seal) -> None:
         place = f"file:{quote(str(path.absolute()))}?mode=ro&immutable=1"
-        self.connection = apsw.Connection(place, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
-        self.seal = seal
+        self._use(apsw.Connection(place, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI), seal=seal)
 
 
 class ClosedLog:

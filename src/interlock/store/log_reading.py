@@ -22,9 +22,9 @@ class SharedDb(Db):
 
     def __init__(self, path: Path, *, seal: Seal) -> None:
         place = f"file:{quote(str(path.absolute()))}?mode=ro"
-        self.connection = apsw.Connection(place, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+        flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+        self._use(apsw.Connection(place, flags=flags), seal=seal)
         self.connection.set_busy_timeout(_BUSY_MS)
-        self.seal = seal
 
 
 @contextmanager

@@ -37,7 +37,7 @@ def frame(payloads: Iterable[Payload]) -> bytes | None:
 def framed(payload: Payload) -> bytes:
     """The same of one."""
     name, salt, data = payload.name.encode(), payload.salt, payload.data
-    return b"%b%b%b%b" % (_PART.pack(len(name), len(salt), len(data)), name, salt, data)
+    return _PART.pack(len(name), len(salt), len(data)) + name + salt + data
 
 
 def unframe(blob: bytes | None) -> tuple[Payload, ...]:

@@ -8,7 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from interlock.core.budget import Amounts, Counted, Reservation, ScopeKey, ScopeKind, Taken, Usage, unpacked
+from interlock.core.budget import (
+    NOTHING,
+    Amounts,
+    Counted,
+    Reservation,
+    ScopeKey,
+    ScopeKind,
+    Taken,
+    Usage,
+    packed,
+    unpacked,
+)
 from interlock.core.run import RunFacts
 from interlock.ports import Intent
 from interlock.store.books import UNUSED, Books, RunBook, RunKey, UsageBook
@@ -35,10 +46,7 @@ class SqliteBooks(Books):
     def write(self, db: Db, *, fused: Iterable[Intent]) -> None:
         """Write what has changed, without what the `fused` reads hold."""
         if self.changed_usage:
-            unwritten = _held_by(fused)
-            db.run_each(
-                "upsert_usage", rows=[self._row(scope, unwritten=unwritten.get(scope)) for scope in self.changed_usage]
-            )
+            db.run_each("upsert_usage", rows=self._rows(fused))
             self.changed_usage.clear()
         if self.changed_runs:
             runs = [(key, self.runs[key]) for key in self.changed_runs]
@@ -64,10 +72,12 @@ class SqliteBooks(Books):
         self.usage.clear()
         self.usage.update(usage)
 
-    def _row(self, scope: ScopeKey, *, unwritten: Amounts | None) -> tuple[Cell, ...]:
-        used, held = self.usage[scope]
-        left = unpacked(held) if unwritten is None else unpacked(held).minus(unwritten)
-        return (*scope, *unpacked(used), *left)
+    def _rows(self, fused: Iterable[Intent]) -> list[tuple[Cell, ...]]:
+        usage, unwritten = self.usage, _held_by(fused)
+        counted = [(scope, *usage[scope]) for scope in self.changed_usage]
+        if unwritten:
+            counted = [(scope, used, held - packed(unwritten.get(scope, NOTHING))) for scope, used, held in counted]
+        return [(*scope, *unpacked(used), *unpacked(held)) for scope, used, held in counted]
 
 
 def _held_by(fused: Iterable[Intent]) -> dict[ScopeKey, Amounts]:

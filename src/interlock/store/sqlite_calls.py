@@ -51,9 +51,13 @@ def claim(desk: Desk, *, intent: Intent) -> Claim | NotClaimed:
     if not _insert_claimed(desk, intent=intent):
         return NotClaimed.KEY
     rowid = desk.db.connection.last_insert_rowid()
-    _finish_claim(desk, intent=intent, approval=approval)
+    if approval is not None or desk.may_ask:
+        use_approvals(desk, operation=operation, approval=approval)
+    if intent.event is not None:
+        desk.chain.append(intent.event)
     desk.books.enter(usage)
-    join_ceiling(desk, intent=intent)
+    if operation.run is not None:
+        join_ceiling(desk, intent=intent)
     desk.claimed[operation.tenant, operation.id] = Standing(
         rowid, _CLAIMED, FIRST_FENCE, operation.run, intent.reservations
     )
@@ -64,9 +68,10 @@ def epoch_or_run(desk: Desk, *, intent: Intent) -> NotClaimed | None:
     """The guards that need no row."""
     if intent.epoch != desk.epoch:
         return NotClaimed.EPOCH
-    operation = intent.operation
-    if not desk.books.is_at(intent.run_version, run=(operation.tenant, operation.run or "")):
-        return NotClaimed.RUN
+    if intent.run_version is not None:
+        operation = intent.operation
+        if not desk.books.is_at(intent.run_version, run=(operation.tenant, operation.run or "")):
+            return NotClaimed.RUN
     return None
 
 
@@ -120,7 +125,9 @@ def _continue(desk: Desk, *, intent: Intent, approval: Approval | None) -> Claim
         return NotClaimed.BUDGET
     taken = claim_again(desk, place=place)
     desk.db.run("hold_again", write_holds(intent.reservations), *place)
-    _finish_claim(desk, intent=intent, approval=approval)
+    use_approvals(desk, operation=intent.operation, approval=approval)
+    if intent.event is not None:
+        desk.chain.append(intent.event)
     desk.books.use_up(held)
     desk.books.exchange((), kept=intent.reservations)
     join_ceiling(desk, intent=intent)
@@ -134,13 +141,6 @@ def claim_again(desk: Desk, *, place: Place) -> Claim:
     if row is None:
         raise LookupError(operation_id)
     return Claim(operation_id, tenant, row[0])
-
-
-def _finish_claim(desk: Desk, *, intent: Intent, approval: Approval | None) -> None:
-    operation = intent.operation
-    use_approvals(desk, operation=operation, approval=approval)
-    if intent.event is not None:
-        desk.chain.append(intent.event)
 
 
 def _insert_claimed(desk: Desk, *, intent: Intent) -> bool:
@@ -158,28 +158,29 @@ def _insert_claimed(desk: Desk, *, intent: Intent) -> bool:
 
 def _insert(desk: Desk, *, intent: Intent) -> None:
     operation = intent.operation
-    desk.db.run(
-        "insert_call",
-        operation.tenant,
-        operation.id,
-        desk.owner,
-        intent.at_us,
-        intent.at_us + intent.lifetime_us,
-        operation.key is not None,
-        operation.key,
-        operation.run,
-        operation.task,
-        operation.tool,
-        operation.source,
-        operation.version,
-        operation.spec_digest,
-        operation.digest,
-        operation.model_digest,
-        operation.principal,
-        operation.call_id,
-        operation.repeatable,
-        write_holds(intent.reservations),
-        desk.db.seal.seal(operation.sealed, context=of_call(operation.tenant, operation.id)),
+    desk.insert_call(
+        (
+            operation.tenant,
+            operation.id,
+            desk.owner,
+            intent.at_us,
+            intent.at_us + intent.lifetime_us,
+            operation.key is not None,
+            operation.key,
+            operation.run,
+            operation.task,
+            operation.tool,
+            operation.source,
+            operation.version,
+            operation.spec_digest,
+            operation.digest,
+            operation.model_digest,
+            operation.principal,
+            operation.call_id,
+            operation.repeatable,
+            write_holds(intent.reservations),
+            seal_up(desk.db, place=(operation.tenant, operation.id), data=operation.sealed),
+        )
     )
 
 
@@ -205,14 +206,15 @@ def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Rece
     kept = kept_while_unknown(standing.holds, spent=settlement.spent) if state is _UNKNOWN else None
     desk.books.load(standing.holds)
     observation, labels = settlement.observation, settlement.labels
-    desk.db.run(
-        "settle_call",
-        state,
-        settlement.at_us,
-        None if kept is None else write_holds(kept),
-        None if labels is NO_LABELS else write_labels(labels),
-        None if observation is None else desk.db.seal.seal(observation, context=of_call(*place)),
-        standing.rowid,
+    desk.settle_call(
+        (
+            state,
+            settlement.at_us,
+            None if kept is None else write_holds(kept),
+            None if labels is NO_LABELS else write_labels(labels),
+            seal_up(desk.db, place=place, data=observation),
+            standing.rowid,
+        )
     )
     if state is _RELEASED:
         desk.db.run("give_key_back", standing.rowid)
@@ -224,7 +226,7 @@ def _settle_durable(desk: Desk, *, place: Place, settlement: Settlement) -> Rece
         desk.books.settle(standing.holds, spent=settlement.spent)
     else:
         desk.books.exchange(standing.holds, kept=kept)
-    _join_run(desk, place=place, run=standing.run, labels=settlement.labels)
+    _join_run(desk, place=place, run=standing.run, labels=labels)
     return receipt
 
 
@@ -294,7 +296,9 @@ def prior(db: Db, *, look: Look, presence: Presence) -> Prior | None:
 
 def seal_up(db: Db, *, place: Place, data: bytes | None) -> bytes | None:
     """What a row of this call keeps sealed."""
-    return None if data is None else db.seal.seal(data, context=of_call(*place))
+    if data is None or db.keeps_plain:
+        return data
+    return db.seal.seal(data, context=of_call(*place))
 
 
 def open_sealed(db: Db, *, place: Place, sealed: bytes | None) -> bytes | None:

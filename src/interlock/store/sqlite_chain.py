@@ -29,31 +29,22 @@ class SqliteChain:
             row = (created[0], 0, digest)
         self.id, self._sequence, self._digest = row
         self._written = self._sequence
+        self._insert = db.statement("insert_record")
 
     def append(self, event: Event) -> Receipt:
         """Write the event at the chain's end: an op's last statement, so that no rollback leaves the head too far."""
         sequence = self._sequence + 1
         body = event.body(self._name, sequence)
         digest = link(self._digest, body=body)
-        place = place_of(self.id, sequence=sequence)
+        place = self.id << _PLACE_BITS | sequence
         payloads, sealed = event.payloads, None
         if len(payloads) == 1 and payloads[0].name == RECORD:  # as most are
             first: bytes | None = framed(payloads[0])
         else:
             first, kept = _split(payloads)
             sealed = None if kept is None else self._db.seal.seal(kept, context=of_record(place))
-        self._db.run(
-            "insert_record",
-            place,
-            digest,
-            body,
-            event.tenant,
-            event.kind,
-            event.at_us,
-            event.call,
-            event.subject,
-            first,
-            sealed,
+        self._insert(
+            (place, digest, body, event.tenant, event.kind, event.at_us, event.call, event.subject, first, sealed)
         )
         # Only now: an event that could not be written leaves the chain where it was.
         self._sequence, self._digest = sequence, digest

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ import apsw
 from interlock.core.errors import StoreError, StoreNewer
 from interlock.store.queries import migrations, named_queries
 from interlock.store.rows import Cell
-from interlock.store.seal import Seal
+from interlock.store.seal import NoSeal, Seal
 
 Row = tuple[Any, ...]
 """A row as it comes from SQLite; the functions of `rows` and the tables give it types."""
@@ -25,14 +26,20 @@ class Db:
     """A connection. One thread at a time."""
 
     def __init__(self, path: Path, *, seal: Seal) -> None:
-        self.connection = apsw.Connection(str(path))
-        self._cursor = self.connection.cursor()  # for what gives no rows: a new one costs as much as a small write
-        self.seal = seal
+        self._use(apsw.Connection(str(path)), seal=seal)
         self.connection.set_busy_timeout(_BUSY_MS)
         try:
             self._set_up()
         except apsw.NotADBError as other:
             raise StoreError("the file is not a database of Interlock") from other
+
+    def _use(self, connection: apsw.Connection, *, seal: Seal) -> None:
+        """Work on this connection."""
+        self.connection = connection
+        # A new cursor costs as much as a small write. What gives rows has one of its own, read to its end.
+        self._cursor, self._reading = connection.cursor(), connection.cursor()
+        self.seal = seal
+        self.keeps_plain = type(seal) is NoSeal  # then no context has to be spelled for it
 
     def _set_up(self) -> None:
         # A commit that was answered survives the loss of power: each one syncs the log.
@@ -45,21 +52,26 @@ class Db:
         """Carry a query out for its effect."""
         self._cursor.execute(_QUERIES[query], values)
 
+    def statement(self, query: str) -> Callable[[Sequence[Cell]], object]:
+        """What carries a query out for its effect with the values that it is given, for those that every call needs."""
+        return partial(self._cursor.execute, _QUERIES[query])
+
     def run_each(self, query: str, *, rows: Iterable[Row]) -> None:
         """The same for every row."""
         self._cursor.executemany(_QUERIES[query], rows)
 
     def one(self, query: str, *values: Cell) -> Row | None:
         """The first row."""
-        return self.connection.execute(_QUERIES[query], values).fetchone()
+        rows = self._reading.execute(_QUERIES[query], values).fetchall()
+        return rows[0] if rows else None
 
     def all(self, query: str, *values: Cell) -> list[Row]:
         """Every row."""
-        return self.connection.execute(_QUERIES[query], values).fetchall()
+        return self._reading.execute(_QUERIES[query], values).fetchall()
 
     def named(self, query: str, values: Mapping[str, Cell]) -> list[Row]:
         """Every row of a query whose values have names."""
-        return self.connection.execute(_QUERIES[query], values).fetchall()
+        return self._reading.execute(_QUERIES[query], values).fetchall()
 
     @contextmanager
     def one_moment(self) -> Iterator[None]:
@@ -76,8 +88,8 @@ class Db:
 
     def version_of_data(self) -> int:
         """A number that is another one once another connection has written."""
-        row = self.connection.execute("PRAGMA data_version").fetchone()  # `pragma` would prepare it each time
-        return int(row[0]) if row is not None else 0
+        rows: list[Row] = self._reading.execute("PRAGMA data_version").fetchall()  # `pragma` would prepare it each time
+        return int(rows[0][0]) if rows else 0
 
     def close(self) -> None:
         self.connection.close()

@@ -92,6 +92,8 @@ class Writer:
     ) -> None:
         self.alone = presence.sole
         self._connection = connection
+        self._execute = connection.cursor().execute  # a new cursor for each statement costs as much as a small write
+        self._wait_ms: int | None = None
         self._batch = batch
         self._presence = presence
         self._on_commit = on_commit
@@ -118,7 +120,8 @@ class Writer:
 
     def write(self, name: str, *, run: Callable[[], T]) -> asyncio.Future[T]:
         """Carry `run` out in the next transaction; its result once that is durable, even if nobody waits any more."""
-        self.check()
+        if self._stopped is not None:
+            raise self._stopped
         return self._enqueue(name, run=run)
 
     async def close(self) -> None:
@@ -191,8 +194,12 @@ class Writer:
 
     def _answer(self, results: list[object]) -> None:
         ops, self._current = self._current, []
-        for op, result in zip(ops, results, strict=True):
-            _resolve(op, result=result)
+        for (_, _, answer), result in zip(ops, results, strict=True):
+            if not answer.done():
+                if isinstance(result, Exception):
+                    answer.set_exception(result)
+                else:
+                    answer.set_result(result)
         # Behind those that were answered now, so that what they write next is in the next transaction.
         self._loop.call_soon(self._turn)
 
@@ -225,8 +232,9 @@ class Writer:
     def _give_up(self, fault: BaseException) -> None:
         full = full_disk(fault, self._connection.filename)
         stopped = self._stop(full or StoreClosed(f"the store stopped: {fault}"))
-        for op in (*self._current, *self._queue):
-            _resolve(op, result=stopped)
+        for _, _, answer in (*self._current, *self._queue):
+            if not answer.done():
+                answer.set_exception(stopped)
         self._current = []
         self._queue.clear()
         self._rest()
@@ -253,9 +261,11 @@ class Writer:
             raise StoreError(f"another program has held the database for {wait_ms} ms")
 
     def _begin(self, *, wait_ms: int) -> bool:
-        self._connection.set_busy_timeout(wait_ms)
+        if wait_ms != self._wait_ms:
+            self._connection.set_busy_timeout(wait_ms)
+            self._wait_ms = wait_ms
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._execute("BEGIN IMMEDIATE")
         except apsw.BusyError:
             return False
         return True
@@ -281,19 +291,19 @@ class Writer:
 
     def _start_again(self) -> None:
         """The transaction anew, as if no op had been carried out."""
-        self._connection.execute("ROLLBACK")
+        self._execute("ROLLBACK")
         self._batch.take_back()
         self._begin_or_give_up(BUSY_MS)
         self._batch.begin()
 
     def _carry_out_one(self, op: _Op) -> object:
-        self._connection.execute("SAVEPOINT op")
+        self._execute("SAVEPOINT op")
         try:
             result = op[1]()
         except _OP_FAULTS as fault:
-            self._connection.execute("ROLLBACK TO op")
+            self._execute("ROLLBACK TO op")
             result = fault
-        self._connection.execute("RELEASE op")
+        self._execute("RELEASE op")
         return result
 
     def _commit(self, ops: list[_Op], *, results: list[object]) -> list[object]:
@@ -301,20 +311,10 @@ class Writer:
         names = () if observer is None else tuple(name for name, _, _ in ops)
         if observer is not None:
             observer("before", names)
-        self._connection.execute("COMMIT")
+        self._execute("COMMIT")
         if observer is not None:
             observer("after", names)
         return results
-
-
-def _resolve(op: _Op, *, result: object) -> None:
-    answer = op[2]
-    if answer.done():
-        return
-    if isinstance(result, Exception):
-        answer.set_exception(result)
-    else:
-        answer.set_result(result)
 
 
 def _raise(fault: BaseException) -> None:
