@@ -1,7 +1,6 @@
 """The contract notices stores that let a run sleep on though an approval was decided, or wake others."""
 
 import inspect
-from dataclasses import replace
 
 import pytest
 
@@ -28,7 +27,7 @@ class WakesTheDead(MemoryRuns):
     def wake(self, tenant: str, run_id: str | None) -> None:
         found = self._runs.get((tenant, run_id or ""))
         if found is not None:
-            found.head = replace(found.head, wake_us=0)
+            found.wake_us = 0
 
 
 class Forgets(MemoryRuns):

@@ -32,8 +32,8 @@ class AnyOwner(MemoryRuns):
 
     async def move_run(self, move: RunMove) -> int | NotMoved:
         found = self._runs.get((move.claim.tenant, move.claim.id))
-        if found is not None and not found.head.over:
-            found.at_work, found.head = True, replace(found.head, held=True)
+        if found is not None and not found.over:
+            found.held = found.own = True
         return await super().move_run(move)
 
 
@@ -42,7 +42,7 @@ class NeverOver(MemoryRuns):
         moved = await super().move_run(move)
         found = self._runs.get((move.claim.tenant, move.claim.id))
         if found is not None:
-            found.head = replace(found.head, over=False)
+            found.over = False
         return moved
 
 
@@ -81,7 +81,7 @@ class BeginsAnew(MemoryRuns):
 class TakesFromTheLiving(MemoryRuns):
     async def take_run(self, tenant: str, run_id: str, at_us: int) -> RunClaim | None:
         if (tenant, run_id) in self._runs:
-            self._runs[tenant, run_id].at_work = False
+            self._runs[tenant, run_id].own = False
         return await super().take_run(tenant, run_id, at_us)
 
 
@@ -90,7 +90,7 @@ class SameFence(MemoryRuns):
         taken = await super().take_run(tenant, run_id, at_us)
         if taken is not None:
             found = self._runs[tenant, run_id]
-            found.head = replace(found.head, fence=1)
+            found.fence = 1
         return None if taken is None else replace(taken, fence=1)
 
 
@@ -109,7 +109,7 @@ class TellsInPassing(MemoryRuns):
         told = await super().tell_run(tenant, run_id, entry, event=event)
         if before is not None:
             found = self._runs[tenant, run_id]
-            found.head = replace(found.head, wake_us=before.wake_us)
+            found.wake_us = before.wake_us
         return told
 
 
@@ -132,7 +132,7 @@ class Unbounded(MemoryRuns):
 
 class DropsAll(MemoryRuns):
     def drop(self, before_us: int) -> None:
-        self._runs = {key: run for key, run in self._runs.items() if run.head.changed_us >= before_us}
+        self._runs = {key: run for key, run in self._runs.items() if run.changed_us >= before_us}
 
 
 class DropsNothing(MemoryRuns):
