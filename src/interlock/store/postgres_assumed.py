@@ -17,10 +17,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import chain
-from typing import Final
 
 from interlock.core.budget import (
-    LANE,
     SUM_MAX,
     Amounts,
     Counted,
@@ -29,7 +27,6 @@ from interlock.core.budget import (
     Reservation,
     ScopeKey,
     Taken,
-    Unit,
     packed,
     unpacked,
 )
@@ -38,14 +35,17 @@ from interlock.store.books import UNUSED
 from interlock.store.postgres_arrays import bigints, blobs
 from interlock.store.postgres_calls import Claiming
 from interlock.store.postgres_line import Sent, Spelled, Step
+from interlock.store.postgres_lone import LoneSheet, lone
 from interlock.store.postgres_ops import Op, carried_out
 from interlock.store.postgres_rows import place_of, place_of_scope
 from interlock.store.postgres_sheet import Desk, Needs, Sheet
 from interlock.store.postgres_single import NO_RECORD, NO_RUN, call_step, claim_step, record_cells, run_cells
 
 
-def assumed(desk: Desk, ops: Sequence[Op[object]]) -> tuple[AssumedSheet, list[object]] | None:
+def assumed(desk: Desk, ops: Sequence[Op[object]]) -> tuple[AssumedSheet | LoneSheet, list[object]] | None:
     """The ops carried out on what was last seen, ready to be written; None where they have to read."""
+    if len(ops) == 1 and (found := lone(desk, ops[0])) is not None:
+        return found
     sheet, needs = AssumedSheet(desk), Needs()
     for op in ops:
         if not isinstance(op, Claiming):
@@ -166,13 +166,14 @@ class AssumedSheet(Sheet):
             return None
         ((place, row),) = self.changed.items()
         is_new = place in self._new
-        moved, run = self._claimed_usage() if is_new else self._changed_usage(), self._moved_run()
+        moved, run = self._moved_usage(), self._moved_run()
         if moved is None or run is None:
             return None
+        moved[1:1] = [None] * 5
         record = record_cells(self.desk.chain, self.sequence, self._records[0]) if self._records else NO_RECORD
         begun: list[Sent] = [b"%d" % self.owner, b"%d" % (self.desk.number + 1)]
         if not is_new:
-            return call_step(begun, (moved, run, record), row)
+            return call_step(begun, (moved[:-1], run, record), row)
         return claim_step([*begun, b"%d" % self.epoch, b"%d" % self.fence_floor], (moved, run, record), row)
 
     def _moved_run(self) -> list[Sent] | None:
@@ -186,37 +187,6 @@ class AssumedSheet(Sheet):
         return run_cells(place, version, next((self.books.runs[run] for run in changed), None))
 
     # --- usage --------------------------------------------------------------------------------------------------------
-
-    def _claimed_usage(self) -> list[Sent] | None:
-        """What a claim holds, as columns: one amount for all scopes where they take the same, else one for each."""
-        alike = self._alike()
-        if alike is not None:
-            scopes, column, used, held = alike
-            few, most = None if used else _few(held), _most_of_few(scopes, tuple(self._most_in_the_end()))
-            if few is not None and most is not None:
-                return [column, *few, *most, None, None]
-        moved = self._moved_usage()
-        return moved and [moved[0], *[None] * 5, *moved[1:]]
-
-    def _changed_usage(self) -> list[Sent] | None:
-        """What the change of a call adds, likewise."""
-        alike = self._alike()
-        if alike is not None:
-            _, column, used, held = alike
-            more, less = _few(used), _few(-held)
-            if more is not None and less is not None and more[2] == b"0":
-                return [column, *more[:2], *less, None]
-        moved = self._moved_usage()
-        return moved and [moved[0], *[None] * 5, moved[1]]
-
-    def _alike(self) -> tuple[tuple[ScopeKey, ...], bytes, int, int] | None:
-        """The scopes, as they are and as a column, and what is added to each; None where that differs."""
-        scopes, places, column = _in_order(frozenset(self.books.changed_usage))
-        amounts = {*map(self.books.usage.__getitem__, scopes)}
-        if len(amounts) > 1 or not self.desk.known.issuperset(places):
-            return None
-        used, held = amounts.pop() if amounts else UNUSED
-        return scopes, column, used, held
 
     def _moved_usage(self) -> list[Sent] | None:
         """What has changed in scopes, as columns; None where one of them may not be there yet."""
@@ -283,38 +253,6 @@ def _lanes(number: int) -> Amounts:
 def _twelve(used: int, held: int) -> str:
     """What was added to a scope, by its digits."""
     return ",".join(map(str, (*_lanes(used), *_lanes(held))))
-
-
-_CALLS, _WORKING_MS, _CONCURRENT = Unit.CALLS, Unit.WORKING_MS, Unit.CONCURRENT
-_FEW: Final = sum(LANE >> 1 << unit.shift for unit in (_CALLS, _WORKING_MS, _CONCURRENT))
-"""What most calls add to, as the bits of a number."""
-
-
-@lru_cache(4_096)
-def _few(number: int) -> tuple[bytes, bytes, bytes] | None:
-    """Calls, working time and calls at once; None where it holds something else, or less than nothing of one."""
-    if number & _FEW != number:
-        return None
-    lanes = _lanes(number)
-    return b"%d" % lanes.calls, b"%d" % lanes.working_ms, b"%d" % lanes.concurrent
-
-
-@lru_cache(512)
-def _most_of_few(
-    scopes: tuple[ScopeKey, ...], limited: tuple[tuple[tuple[ScopeKey, int], int], ...]
-) -> tuple[Sent, Sent] | None:
-    """The most calls of each scope, and calls at once; None where something else is limited."""
-    most = dict(limited)
-    calls = [most.pop((scope, _CALLS.place), None) for scope in scopes]
-    concurrent = [most.pop((scope, _CONCURRENT.place), None) for scope in scopes]
-    if most:
-        return None
-    return _column(calls), _column(concurrent)
-
-
-def _column(numbers: list[int | None]) -> Sent:
-    """Nothing, where there are none."""
-    return bigints(numbers) if any(each is not None for each in numbers) else None
 
 
 @lru_cache(512)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from interlock.core.budget import Taken
 from interlock.core.chain import Receipt
 from interlock.core.effect import CallState
 from interlock.core.journal import Event
@@ -120,7 +121,7 @@ def _claimed(sheet: Sheet, intent: Intent) -> CallRow:
         run=operation.run,
         task=operation.task,
         head=write_head(operation),
-        holds=intent.reservations,
+        holds=Taken.of(intent.reservations),
         labels=None,
         operation_sealed=sheet.seal.seal(operation.sealed, context=of_call(tenant, operation_id)),
         observation_sealed=None,

@@ -62,7 +62,8 @@ _SESSION: Final = (
 class Line:
     """A connection. One trip at a time.
 
-    It speaks to `libpq` itself: what `psycopg` does for each query costs more than the query.
+    It speaks to `libpq` itself: what `psycopg` does for each query costs more than the query. `answered` is called once
+    a trip has come back without a fault, in the same round of the event loop; whoever awaits the trip goes on after it.
     """
 
     def __init__(self, connection: psycopg.AsyncConnection[Row]) -> None:
@@ -72,11 +73,13 @@ class Line:
         self._socket = -1
         self._prepared: set[str] = set()
         self._results: list[PGresult] = []
-        self._arrived: asyncio.Future[None] | None = None
+        self._coming: list[str | None] = []
+        self._arrived: asyncio.Future[list[PGresult]] | None = None
         self._late_s = 0.0
         self._watch: asyncio.TimerHandle | None = None
         self.hear: Callable[[str], None] | None = None
         self.lost: Callable[[], None] | None = None
+        self.answered: Callable[[], None] | None = None
 
     @staticmethod
     async def open(url: str) -> Line:
@@ -112,20 +115,20 @@ class Line:
         if self.is_broken:
             raise psycopg.OperationalError("the connection is lost")
         self._enter()
-        arrived = self._arrived = self._loop.create_future()
+        arrived: asyncio.Future[list[PGresult]] = self._loop.create_future()
+        self._arrived = arrived
         self._late_s = self._loop.time() + ANSWER_S
         if self._watch is None:
             self._watch = self._loop.call_at(self._late_s, self._look_at_the_time)
         try:
-            new = self._send(steps)
-            await arrived
+            self._coming = self._send(steps)
+            return await arrived
         except asyncio.CancelledError:
             # What comes back would be taken for the answer to another trip.
             await self.close()
             raise
         finally:
             self._arrived = None
-        return self._answers(new)
 
     def _look_at_the_time(self) -> None:
         """One timer does for all trips: most have ended long before it comes."""
@@ -168,33 +171,48 @@ class Line:
             self._fail(fault)
 
     def _read(self) -> None:
+        pgconn = self._pgconn
         try:
-            self._pgconn.consume_input()
+            pgconn.consume_input()
         except psycopg.OperationalError as fault:
             self._fail(fault)
             return
-        self._hear()
+        if self.hear is not None:
+            self._listen(self.hear)
         ended = False
-        while not self._pgconn.is_busy():
-            result = self._pgconn.get_result()
-            if result is not None and result.status == ExecStatus.PIPELINE_SYNC:
+        while not pgconn.is_busy():
+            result = pgconn.get_result()
+            if result is None:
+                if ended:
+                    return
+                ended = True
+            elif result.status == _SYNC:
                 self._arrive()
                 return
-            if result is None and ended:
-                return
-            ended = result is None
-            if result is not None:
+            else:
+                ended = False
                 self._results.append(result)
 
-    def _hear(self) -> None:
+    def _listen(self, hear: Callable[[str], None]) -> None:
         """What other connections have notified."""
-        while self.hear is not None and (said := self._pgconn.notifies()) is not None:
+        while (said := self._pgconn.notifies()) is not None:
             if said.be_pid != self._pgconn.backend_pid:
-                self.hear(said.extra.decode())
+                hear(said.extra.decode())
 
     def _arrive(self) -> None:
-        if self._arrived is not None and not self._arrived.done():
-            self._arrived.set_result(None)
+        arrived = self._arrived
+        if arrived is None or arrived.done():
+            return
+        try:
+            answers = self._answers()
+        except psycopg.Error as fault:
+            arrived.set_exception(fault)
+            return
+        try:
+            if self.answered is not None:
+                self.answered()
+        finally:
+            arrived.set_result(answers)
 
     def _fail(self, fault: psycopg.OperationalError) -> None:
         """The connection is of no use any more."""
@@ -211,7 +229,7 @@ class Line:
         elif self.lost is not None:
             self.lost()
 
-    def _answers(self, coming: list[str | None]) -> list[PGresult]:
+    def _answers(self) -> list[PGresult]:
         """The results of the steps, without those of their preparation. Raises the first fault.
 
         The last may be that of the commit, where nothing was begun: it comes after the results of all steps.
@@ -221,18 +239,22 @@ class Line:
         for at, result in enumerate(results):
             if result.status in _FAULTS:
                 raise psycopg.errors.error_from_result(result)
-            if (name := coming[at]) is None:
+            if (name := self._coming[at]) is None:
                 answers.append(result)
             else:
                 self._prepared.add(name)
         return answers
 
 
+_SYNC: Final = ExecStatus.PIPELINE_SYNC
 _FAULTS: Final = (ExecStatus.FATAL_ERROR, ExecStatus.BAD_RESPONSE)
 
 
 def read_rows(result: PGresult) -> list[Row]:
     """The rows of a result in binary form."""
+    if result.ntuples == result.nfields == 1:  # what a function answers
+        cell = result.get_value(0, 0)
+        return [(None if cell is None else _READS[result.ftype(0)](cell),)]
     reads = [_READS[result.ftype(column)] for column in range(result.nfields)]
     value = result.get_value
     return [

@@ -89,7 +89,7 @@ def read_call(row: Row) -> CallRow:
 
 def write_head(operation: StoredOperation) -> bytes:
     """What an operation is known by, beside what has a column."""
-    return orjson.dumps({name: getattr(operation, name) for name in _HEAD})
+    return orjson.dumps(dict(zip(_HEAD, _HEADS(operation), strict=True)))
 
 
 def open_call(row: CallRow, *, seal: Seal, looks: Looks = NO_LOOKS) -> OpenCall:
@@ -123,6 +123,7 @@ _HEAD = (
     "key",
     "repeatable",
 )
+_HEADS = attrgetter(*_HEAD)
 
 
 @dataclass(slots=True)

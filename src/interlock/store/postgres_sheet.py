@@ -10,10 +10,10 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from interlock.core.budget import Amounts, Counted, Packed, Reservation, ScopeKey, Usage, unpacked
+from interlock.core.budget import Amounts, Counted, Packed, Reservation, ScopeKey, Taken, Usage, unpacked
 from interlock.core.chain import Receipt, link
 from interlock.core.effect import CallState
-from interlock.core.journal import RECORD, Event
+from interlock.core.journal import RECORD, Event, Payload
 from interlock.store.books import UNUSED, Books, RunBook, RunKey, UsageBook
 from interlock.store.postgres_arrays import bigints, blobs, texts
 from interlock.store.postgres_columns import (
@@ -29,8 +29,8 @@ from interlock.store.postgres_glimpses import Glimpses
 from interlock.store.postgres_line import Row, Step
 from interlock.store.postgres_rows import ApprovalRow, CallRow, copied, place_of, place_of_scope, read_call
 from interlock.store.postgres_run_sheet import RunSheet
-from interlock.store.postgres_single import Recorded
-from interlock.store.rows import frame, read_run
+from interlock.store.postgres_single import Held, Recorded
+from interlock.store.rows import frame, framed, read_run
 from interlock.store.seal import Seal, of_record
 
 KNOWN_MAX: Final = 65_536
@@ -45,7 +45,7 @@ class Desk:
 
     `number` is that of the last batch that is known to be committed. `claimed` are this owner's own claims, which
     nobody else changes while its lease lasts. `known` are the places of usage rows that there were, `glimpses` what was
-    seen of others.
+    seen of others, `held` reservations as one call writes them, by identity.
     """
 
     seal: Seal
@@ -58,6 +58,22 @@ class Desk:
     claimed: dict[bytes, CallRow] = field(default_factory=dict)
     known: set[bytes] = field(default_factory=set)
     glimpses: Glimpses = field(default_factory=Glimpses)
+    held: dict[int, tuple[Taken, Held | None]] = field(default_factory=dict)
+
+    def passed(self, sequence: int, digest: bytes) -> None:
+        """Another batch is committed, after which the chain stands there."""
+        self.number += 1
+        self.sequence, self.digest = sequence, digest
+
+    def remember(self, row: CallRow) -> None:
+        """A call is another now: whether its key is taken, and whether this process has claimed it."""
+        if row.key_place is not None:
+            self.glimpses.take([row.key_place])
+        if row.state is CallState.CLAIMED and row.owner == self.owner:
+            row.operation_sealed, row.observation_sealed = b"", None
+            self.claimed[row.place] = row
+        else:
+            self.claimed.pop(row.place, None)
 
     def know(self, places: Iterable[bytes]) -> None:
         """Remember that usage rows are there."""
@@ -178,8 +194,7 @@ class Sheet:
         body = event.body(self.desk.name, sequence)
         digest = link(self.digest, body=body)
         place = place_in_chain(self.desk.chain, sequence=sequence)
-        first = frame(payload for payload in event.payloads if payload.name == RECORD)
-        kept = frame(payload for payload in event.payloads if payload.name != RECORD)
+        first, kept = _framed(event.payloads)
         sealed = None if kept is None else self.seal.seal(kept, context=of_record(place))
         self._records.append((place, digest, body, event, first, sealed))
         self.sequence, self.digest = sequence, digest
@@ -339,19 +354,19 @@ class Sheet:
 
     def committed(self) -> None:
         """All of it is on the disk: remember what outlives the batch."""
-        desk = self.desk
-        desk.number += 1
-        desk.sequence, desk.digest = self.sequence, self.digest
+        self.desk.passed(self.sequence, self.digest)
         for run in self.books.changed_runs:
-            desk.glimpses.run(run, self.books.runs[run])
-        for place, row in self.changed.items():
-            if row.key_place is not None:
-                desk.glimpses.take([row.key_place])
-            if row.state is CallState.CLAIMED and row.owner == self.owner:
-                row.operation_sealed, row.observation_sealed = b"", None
-                desk.claimed[place] = row
-            else:
-                desk.claimed.pop(place, None)
+            self.desk.glimpses.run(run, self.books.runs[run])
+        for row in self.changed.values():
+            self.desk.remember(row)
+
+
+def _framed(payloads: tuple[Payload, ...]) -> tuple[bytes | None, bytes | None]:
+    """The record, and what is sealed beside it; most events have the record alone."""
+    if len(payloads) == 1 and payloads[0].name == RECORD:
+        return framed(payloads[0]), None
+    record = [each for each in payloads if each.name == RECORD]
+    return frame(record), frame([each for each in payloads if each.name != RECORD])
 
 
 def place_in_chain(chain: int, *, sequence: int) -> int:

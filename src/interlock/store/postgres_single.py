@@ -5,8 +5,10 @@ What such a statement does, and in which order, stands in `claim_call` and `chan
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
+from interlock.core.budget import Amounts
 from interlock.core.journal import Event
 from interlock.core.run import RunFacts
 from interlock.store.postgres_line import Sent, Spelled, Step
@@ -22,6 +24,22 @@ NO_RUN: Final[Cells] = [None] * 5
 """Where no run is looked at."""
 
 NO_RECORD: Final[Cells] = [None] * 12
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The places of scopes, and what a claim and a settlement add to each of them."""
+
+    places: tuple[bytes, ...]
+    claiming: Cells
+    _column: bytes
+    _amounts: tuple[bytes, bytes, bytes]
+
+    def settled(self, spent: Amounts) -> Cells | None:
+        """What a settlement adds; None where it spent what few calls do."""
+        if spent.tokens or spent.cost_micros:
+            return None
+        return [self._column, self._amounts[0], b"%d" % spent.working_ms, *self._amounts, None]
 
 
 def claim_step(begun: Cells, parts: tuple[Cells, Cells, Cells], row: CallRow) -> Step:

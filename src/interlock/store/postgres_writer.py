@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -94,6 +95,7 @@ class Writer:
         self._doubts = 0
         self._queue: deque[_Waiting] = deque()
         self._current: list[_Waiting] = []
+        self._answered: list[_Waiting] = []
         self._task: asyncio.Task[None] | None = None
         self._stopped: StoreClosed | None = None
 
@@ -155,10 +157,16 @@ class Writer:
         # What else became ready in the round of the loop that began this is in the queue, for the same transaction.
         while self._queue:
             self._current = self._next()
-            for waiting, result in zip(self._current, await self._answers(self._current), strict=True):
-                _resolve(waiting.answer, result=result)
-            await asyncio.sleep(0)  # those who were answered may have more to write
+            results = await self._answers(self._current)
+            if self._answered is not self._current:
+                self._tell(self._current, results)
+                await asyncio.sleep(0)  # those who were answered may have more to write
         self._task = None
+
+    def _tell(self, batch: list[_Waiting], results: list[object]) -> None:
+        for waiting, result in zip(batch, results, strict=True):
+            _resolve(waiting.answer, result=result)
+        self._answered = batch
 
     def _next(self) -> list[_Waiting]:
         """As many as may share a transaction."""
@@ -212,7 +220,9 @@ class Writer:
                 pause_s = min(2 * pause_s, _PAUSE_MAX_S)
 
     async def _tried(self, batch: list[_Waiting]) -> list[object]:
-        line = await self._connected()
+        line = self._line
+        if line is None or line.is_broken or self._unsure:
+            line = await self._connected()
         sent, self._sent = self._sent, None
         if sent is not None:
             return sent.results
@@ -345,17 +355,31 @@ class Writer:
         self, line: Line, sheet: Sheet, steps: list[Step], *, waiting: tuple[list[_Waiting], list[object]]
     ) -> None:
         batch, results = waiting
-        names = tuple(each.name for each in batch)
         if self.on_commit is not None:
-            self.on_commit("before", names)
+            self.on_commit("before", _names(batch))
         self._sent = _Sent(sheet, results)
-        await line.trip(*steps)
-        self._sent = None
-        sheet.committed()
+        line.answered = partial(self._written, sheet, batch, results)
+        try:
+            await line.trip(*steps)
+        finally:
+            line.answered = None
+        if self._answered is not batch:
+            self._written(sheet, batch, results)
+
+    def _written(self, sheet: Sheet, batch: list[_Waiting], results: list[object]) -> None:
+        """It is on the disk. Who waits goes on in the next round of the loop, before this writer looks at its queue."""
+        sent, self._sent = self._sent, None
+        if sent is not None:
+            sheet.committed()
         if self.bell is not None and self.lease.has_neighbours:
             self.bell.ring(sheet.let_go)
         if self.on_commit is not None:
-            self.on_commit("after", names)
+            self.on_commit("after", _names(batch))
+        self._tell(batch, results)
+
+
+def _names(batch: list[_Waiting]) -> tuple[str, ...]:
+    return tuple([each.name for each in batch])
 
 
 def _resolve(answer: asyncio.Future[Any], *, result: object) -> None:

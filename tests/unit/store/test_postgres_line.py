@@ -44,3 +44,16 @@ async def test_several_queries_take_one_trip_and_a_fault_undoes_them(postgres_ur
     finally:
         await line.close()
     assert line.is_broken
+
+
+async def test_who_listens_hears_of_an_answer_before_who_waits_for_it_and_of_no_fault(postgres_url: str) -> None:
+    line, heard = await Line.open(postgres_url), list[str]()
+    line.answered = lambda: heard.append("answered")
+    try:
+        await line.trip(("begin", ()), ("commit", ()))
+        heard.append("went on")
+        with pytest.raises(Exception, match="does not exist"):
+            await line.trip(("select_epoch", ()))
+        assert heard == ["answered", "went on"]
+    finally:
+        await line.close()

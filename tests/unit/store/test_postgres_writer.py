@@ -51,6 +51,7 @@ async def test_a_connection_lost_around_a_commit_leaves_each_write_once(
             lost.append(True)
             with psycopg.connect(postgres_url, autocommit=True) as admin:
                 admin.execute(TERMINATE)
+        line.answered = None  # who hears it is the one that waits for the trip
         answer = await trip(*steps)
         if is_commit and moment == "after":
             lost.append(True)
@@ -81,6 +82,7 @@ async def test_where_it_stays_unknown_whether_a_claim_was_written_nobody_holds_i
     trip = line.trip
 
     async def cut(*steps: Step) -> list[list[Row]]:
+        line.answered = None
         await trip(*steps)
         if steps[-1][0] != "commit":
             return []
@@ -118,6 +120,7 @@ async def test_what_had_become_of_a_write_is_found_out_whatever_comes_in_between
     trip, lost = Line.trip, list[str]()
 
     async def cut(line: Line, *steps: Step) -> list[list[Row]]:
+        line.answered = None
         answer = await trip(line, *steps)
         names = [name for name, _ in steps]
         if line is store._writer.lease._line or names[-1] != ["commit", question, ""][len(lost)]:
@@ -174,6 +177,7 @@ async def test_where_nobody_can_be_asked_any_more_what_was_written_nothing_is_wr
     trip, lost = Line.trip, list[bool]()
 
     async def cut(line: Line, *steps: Step) -> list[list[Row]]:
+        line.answered = None
         answer = await trip(line, *steps)
         if steps[-1][0] != "commit" or lost:
             return answer
@@ -211,3 +215,17 @@ async def test_what_cannot_travel_fails_alone_also_where_it_has_a_transaction_fo
     assert isinstance(answers[1], StoreError | UnicodeEncodeError)
     assert (await store.append(values.event())).sequence == 3
     await verified(store)
+
+
+async def test_those_who_are_answered_together_write_together_again(postgres_stores: Opens) -> None:
+    commits = list[tuple[str, ...]]()
+    values = Values()
+    store = await postgres_stores(on_commit=lambda when, names: commits.append(names) if when == "after" else None)
+
+    async def call() -> None:
+        for _ in range(3):
+            claim = await claimed(store, intent=values.intent(run=None))
+            assert await store.settle(values.settlement(claim)) is not None
+
+    await asyncio.gather(*[call() for _ in range(5)])
+    assert commits == [("claim",) * 5, ("settle",) * 5] * 3
