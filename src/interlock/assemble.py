@@ -23,7 +23,7 @@ from interlock.core.redaction import Redactor
 from interlock.core.render import for_model
 from interlock.core.signing import fingerprint
 from interlock.core.tool import SHARED, ToolSpec
-from interlock.declarations import Offered
+from interlock.declarations import CatalogueDesk
 from interlock.declare.find_tools import find_tools
 from interlock.declare.given import read_policies, refuse_unknown, refuse_unlike, tools_of
 from interlock.declare.hand_off import hand_off
@@ -144,7 +144,7 @@ class Gate(Walk):
         sight = Sight(self._looker, views=views, records=records)
         self.approvals = ApprovalDesk(self, world, records=records, sight=sight)
         self.health = health
-        self.catalogue = Offered(world, settings, views=views, records=records, health=health, finding=finding)
+        self.catalogue = CatalogueDesk(world, settings, views=views, records=records, health=health, finding=finding)
         self.catalogue.bind_with(self._bound)
         self.catalogue.find_runs_with(self._bound_runs)
         self.examples = LibraryDesk(world, views=views, records=records, home=settings.tenant)

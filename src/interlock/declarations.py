@@ -10,10 +10,17 @@ from interlock.core.call import Caller, Principal
 from interlock.core.choice import FoundTool, ToolChoice
 from interlock.core.errors import SettingsInvalid
 from interlock.core.model_text import model_text
+from interlock.runtime.catalogue import Publishing
+from interlock.runtime.common import Common
 from interlock.runtime.finding import Finding
 from interlock.runtime.health import Health
+from interlock.runtime.held import Held
+from interlock.runtime.moves import Moving
 from interlock.runtime.promotions import Promotions
 from interlock.runtime.records import Records
+from interlock.runtime.retiring import Retiring
+from interlock.runtime.shown import Shown
+from interlock.runtime.stopping import Stopping
 from interlock.runtime.views import Views
 from interlock.runtime.world import World
 from interlock.settings import Settings
@@ -22,20 +29,11 @@ if TYPE_CHECKING:
     from interlock.models.dialects import Declarations, Dialect
 
 
-class Offered(Promotions):
-    """What is published, how it is told to models, and how they find it."""
+class Declaring:
+    """How what a caller may see is told to its model, and how it is found."""
 
-    def __init__(
-        self,
-        world: World,
-        settings: Settings,
-        *,
-        views: Views,
-        records: Records,
-        health: Health,
-        finding: Finding,
-    ) -> None:
-        super().__init__(world, settings, views=views, records=records, health=health)
+    def __init__(self, shown: Shown, finding: Finding) -> None:
+        self._shown = shown
         self._finding = finding
 
     async def search(self, query: str, caller: Caller, *, limit: int = 10) -> tuple[FoundTool, ...]:
@@ -75,6 +73,80 @@ class Offered(Promotions):
 
         if dialect not in list(Dialect):
             raise SettingsInvalid(f"a dialect is one of {', '.join(Dialect)}, not {dialect!r}")
-        seen = self.visible(caller)
+        seen = self._shown.visible(caller)
         specs = [(tool.spec.name, model_text(tool.spec), json.loads(tool.model_schema)) for tool in seen]
         return declare(specs, dialect=Dialect(dialect))
+
+
+class CatalogueDesk:
+    """`gate.catalogue`: what is published, where it stands, what its names mean, and what is offered to models.
+
+    Each act is that of the desk that does it, and stands here under its name.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        settings: Settings,
+        *,
+        views: Views,
+        records: Records,
+        health: Health,
+        finding: Finding,
+    ) -> None:
+        common = Common.of(world, settings, views=views, records=records)
+        self._publishing = Publishing(common)
+        self._moving = Moving(common)
+        self._retiring = Retiring(common, self._moving)
+        self._stopping = Stopping(common)
+        self._promotions = Promotions(common)
+        self._shown = Shown(views, health=health)
+        self._declaring = Declaring(self._shown, finding)
+
+    bind_with = Held("_publishing", Publishing.bind_with)
+    register = Held("_publishing", Publishing.register)
+    know = Held("_publishing", Publishing.know)
+    changed = Held("_publishing", Publishing.changed)
+    changes = Held("_publishing", Publishing.changes)
+    coming = Held("_publishing", Publishing.coming)
+    get = Held("_publishing", Publishing.get)
+    list_versions = Held("_publishing", Publishing.list_versions)
+    all_versions = Held("_publishing", Publishing.all_versions)
+    diff = Held("_publishing", Publishing.diff)
+    successions = Held("_publishing", Publishing.successions)
+    review = Held("_publishing", Publishing.review)
+
+    find_runs_with = Held("_moving", Moving.find_runs_with)
+    move = Held("_moving", Moving.move)
+    freeze = Held("_moving", Moving.freeze)
+    release = Held("_moving", Moving.release)
+    sign_off = Held("_moving", Moving.sign_off)
+    evidence = Held("_moving", Moving.evidence)
+    review_days = Held("_moving", Moving.review_days)
+    of_digest = Held("_moving", Moving.of_digest)
+    readies = Held("_moving", Moving.readies)
+
+    references = Held("_retiring", Retiring.references)
+    announce = Held("_retiring", Retiring.announce)
+    recall = Held("_retiring", Retiring.recall)
+    confirm = Held("_retiring", Retiring.confirm)
+    retire = Held("_retiring", Retiring.retire)
+    replace = Held("_retiring", Retiring.replace)
+    watched = Held("_retiring", Retiring.watched)
+
+    stop = Held("_stopping", Stopping.stop)
+    lift = Held("_stopping", Stopping.lift)
+    stops = Held("_stopping", Stopping.stops)
+
+    default = Held("_promotions", Promotions.default)
+    defaults = Held("_promotions", Promotions.defaults)
+    promote = Held("_promotions", Promotions.promote)
+    follow_newest = Held("_promotions", Promotions.follow_newest)
+    roll_back = Held("_promotions", Promotions.roll_back)
+
+    visible = Held("_shown", Shown.visible)
+    page = Held("_shown", Shown.page)
+
+    search = Held("_declaring", Declaring.search)
+    explain_choice = Held("_declaring", Declaring.explain_choice)
+    declarations = Held("_declaring", Declaring.declarations)

@@ -5,8 +5,10 @@ from typing import Annotated
 
 import pytest
 
-from interlock import Arg, Caller, SettingsInvalid, tool
+from interlock import Arg, Caller, Gate, SettingsInvalid, tool
+from interlock.declarations import CatalogueDesk
 from interlock.models.dialects import Dialect
+from interlock.runtime.held import Held
 from tests.gates import ALICE, BOB, AnyTool, opened
 
 pytestmark = [pytest.mark.requirement("TOOL-7")]
@@ -59,3 +61,14 @@ async def test_a_dialect_that_there_is_not_is_refused() -> None:
     async with opened(":memory:", tools()) as gate:
         with pytest.raises(SettingsInvalid, match="openai-chat"):
             gate.catalogue.declarations(Caller(ALICE), dialect="klingon")
+
+
+async def test_each_act_of_the_catalogue_is_that_of_the_desk_that_does_it() -> None:
+    held = {name: each for name, each in vars(CatalogueDesk).items() if isinstance(each, Held)}
+    async with Gate.open() as gate:
+        desks = {each.desk: getattr(gate.catalogue, each.desk) for each in held.values()}
+        for name, each in held.items():
+            assert vars(type(desks[each.desk]))[name] is each.method
+    own = [{name for name in vars(type(desk)) if not name.startswith("_")} for desk in desks.values()]
+    assert set().union(*own) - held.keys() == {"carry"}  # what retiring has moving do
+    assert sum(map(len, own)) == len(held) + 1

@@ -24,7 +24,7 @@ BETWEEN_ROOMS = {
     "Health": {"report"},
     "RecoveryDesk": {"look_again"},
     "Shadows": {"note"},
-    "Offered": {"find_runs_with"},
+    "CatalogueDesk": {"find_runs_with"},
 }
 """What rooms of ours say to each other: parameters and results of these need no public name."""
 

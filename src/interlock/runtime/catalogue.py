@@ -1,4 +1,4 @@
-"""The catalogue as its operators use it: publish, find, list, compare; what is published is on record."""
+"""Publishes versions of tools, on record, and finds, lists and compares what is published."""
 
 from __future__ import annotations
 
@@ -7,58 +7,39 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from interlock.core.call import Caller, Principal
+from interlock.core.call import Principal
 from interlock.core.catalogue import Tool
 from interlock.core.choice import ALWAYS
 from interlock.core.compatibility_versions import predecessor
 from interlock.core.compensation import wrong_with
 from interlock.core.decision import Deny
-from interlock.core.errors import PolicyInvalid, SettingsInvalid, SpecInvalid, ToolUnknown, VersionExists
+from interlock.core.errors import PolicyInvalid, SpecInvalid, ToolUnknown, VersionExists
 from interlock.core.functions import Declaration
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle, first_state
-from interlock.core.policy import PolicySource, Visibility
+from interlock.core.policy import PolicySource
 from interlock.core.review_rules import DEFAULTS, ReviewRules
 from interlock.core.spec_changes import SpecChange, spec_changes, told
-from interlock.core.stand_in import offered
 from interlock.core.tool import SHARED, ToolSpec, spec_digest, spec_to_bytes, spec_to_json
 from interlock.core.tool_parts import parts_of
-from interlock.core.view import ToolPage
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
 from interlock.runtime.changes import Planned, carry_out
-from interlock.runtime.health import Health
+from interlock.runtime.common import Common
 from interlock.runtime.packs import published
-from interlock.runtime.records import Records
-from interlock.runtime.references import Referrers
 from interlock.runtime.versions import Versions, spec_of
-from interlock.runtime.views import Views
-from interlock.runtime.world import World
-from interlock.settings import Gates, Settings
 
 if TYPE_CHECKING:
     from interlock.core.compatibility import Comparison
     from interlock.core.review import Review
     from interlock.runtime.review import ReviewDesk
 
-PAGE_MAX = 500
-"""How many tools are listed at once."""
 
+class Publishing:
+    """What is published, and how its versions compare. Owned by the gate's host."""
 
-class Registry:
-    """What is published. Owned by the gate's host.
-
-    Shared tools, and those of other tenants, take an operator of the installation's own tenant, `home`.
-    """
-
-    def __init__(self, world: World, settings: Settings, *, views: Views, records: Records, health: Health) -> None:
-        self._gated = settings.lifecycle is Gates.GATED
-        self._referrers = Referrers(world, views=views)
-        self._world = world
-        self._health = health
-        self._home = settings.tenant
-        self._views = views
-        self._records = records
+    def __init__(self, common: Common) -> None:
+        self._common = common
         self._reviews: ReviewDesk | None = None
         self._bind: Callable[[Declaration], object] | None = None
 
@@ -86,13 +67,15 @@ class Registry:
         """
         given = tuple(tools)
         wanted = tuple(each if isinstance(each, ToolSpec) else each.spec() for each in given)
-        only_operators(by, "Publishing tools", tenants={spec.tenant for spec in wanted}, home=self._home)
+        only_operators(by, "Publishing tools", tenants={spec.tenant for spec in wanted}, home=self._common.home)
         for each in given:
             if not isinstance(each, ToolSpec) and self._bind is not None:
                 self._bind(each)
-        new = await carry_out(self._world, self._views, partial(self._publication, wanted, by=by, under=under or ()))
+        new = await carry_out(
+            self._common.world, self._common.views, partial(self._publication, wanted, by=by, under=under or ())
+        )
         with suppress(PolicyInvalid) if under is not None else nullcontext():
-            await self._views.refresh()
+            await self._common.views.refresh()
         return new
 
     async def _publication(
@@ -110,101 +93,71 @@ class Registry:
         _refuse_clashes(wanted, versions)
         _refuse_what_nothing_undoes(new, wanted, versions=versions)
         _refuse_broken_promises(new, known)
-        states = [first_state(_states(known[spec.identity[:3]]), gated=self._gated) for spec in new]
+        states = [first_state(_states(known[spec.identity[:3]]), gated=self._common.gated) for spec in new]
         found = tuple(_registered(spec, state) for spec, state in zip(new, states, strict=True))
         tools = [Tool(spec, each.digest, each.state) for spec, each in zip(new, found, strict=True)]
-        self._views.add(wanted, compiled=tools)
+        self._common.views.add(wanted, compiled=tools)
         if not found:
             return Planned(())
-        await self._views.check(found, under=under)
+        await self._common.views.check(found, under=under)
         record = {"subject": new[0].name, **signed_by(by), "tools": [_named(each) for each in found]}
-        event = self._records.act(EventKind.TOOL_REGISTERED, by.tenant, record)
-        now_us = self._world.clock.now_us()
-        documents = tuple(published(each, by=by, at_us=now_us) for each in found) if self._gated else ()
+        event = self._common.records.act(EventKind.TOOL_REGISTERED, by.tenant, record)
+        now_us = self._common.world.clock.now_us()
+        documents = tuple(published(each, by=by, at_us=now_us) for each in found) if self._common.gated else ()
         return Planned(tuple(new), found, documents, event)
 
     async def know(self, specs: Iterable[ToolSpec]) -> None:
         """Bring code into view without publishing any: what is published as it is here can be called."""
-        self._views.add(specs)
-        await self._views.refresh()
+        self._common.views.add(specs)
+        await self._common.views.refresh()
 
     async def changed(self, specs: Iterable[ToolSpec]) -> tuple[ToolSpec, ...]:
         """Those of them whose version is published with another digest: they take a new version."""
-        _, versions = await self._views.versions()
+        _, versions = await self._common.views.versions()
         found = ((spec, versions.get(spec.identity)) for spec in specs)
         return tuple(spec for spec, held in found if held is not None and held.digest != spec_digest(spec))
 
     async def changes(self, spec: ToolSpec) -> tuple[SpecChange, ...]:
         """In which fields a spec is another than the published version of its number; empty where it is not."""
-        _, versions = await self._views.versions()
+        _, versions = await self._common.views.versions()
         found = versions.get(spec.identity)
         return () if found is None or found.digest == spec_digest(spec) else _changes(found, spec)
 
     async def coming(self, specs: Iterable[ToolSpec]) -> tuple[Registered, ...]:
         """What publishing these would add."""
-        _, versions = await self._views.versions()
+        _, versions = await self._common.views.versions()
         return tuple(_registered(spec) for spec in specs if versions.get(spec.identity) is None)
 
     def get(self, name: str, *, tenant: str = SHARED) -> Tool:
         """The default version of a name. Raises `ToolUnknown`."""
-        tool = self._views.current.catalogue.find(tenant, name)
+        tool = self._common.views.current.catalogue.find(tenant, name)
         if tool is None:
             raise ToolUnknown(f"there is no tool named {name!r}")
         return tool
 
     async def list_versions(self, name: str, *, tenant: str = SHARED) -> tuple[Registered, ...]:
         """Every published version of a name, oldest first, callable here or not."""
-        return await self._views.named(name, dict.fromkeys((tenant, SHARED)))
+        return await self._common.versions(name, tenant=tenant)
 
     async def all_versions(self, *, tenant: str = SHARED) -> tuple[Registered, ...]:
         """Every version of every name that a tenant has, or that all share, oldest first."""
-        _, versions = await self._views.versions()
+        _, versions = await self._common.views.versions()
         return tuple(each for each in versions if each.tenant in (tenant, SHARED))
 
     async def diff(self, name: str, old: str, new: str, *, tenant: str = SHARED) -> Comparison:
         """What changed between two published versions of a name, whichever was first. Raises `ToolUnknown`."""
-        versions = await self.list_versions(name, tenant=tenant)
+        versions = await self._common.versions(name, tenant=tenant)
         before, after = (_version_of(name, each, versions) for each in (old, new))
         return _compared(before, after)
 
     async def successions(self, specs: Iterable[ToolSpec]) -> tuple[Comparison, ...]:
         """How versions that are not published yet would follow the last one of their name. Publishes nothing."""
         wanted = tuple(specs)
-        known = _of_tools(wanted, (await self._views.versions())[1])
+        known = _of_tools(wanted, (await self._common.views.versions())[1])
         rows = {spec.identity: known[spec.identity[:3]] for spec in wanted}
         new = [spec for spec in wanted if (held := rows[spec.identity]) and not _versioned(spec.version, held)]
         lasts = [_nearest(spec, rows[spec.identity]) or rows[spec.identity][-1] for spec in new]
         return tuple(_compared(spec_of(last), spec) for last, spec in zip(lasts, new, strict=True))
-
-    def visible(self, caller: Caller) -> tuple[Tool, ...]:
-        """The tools to offer this caller: those that policy may let it call and that work at present.
-
-        A tool on standby is among them while one that falls back on it does not work.
-        """
-        view = self._views.current
-        tools = {tool.spec.name: tool for tool in view.tools(caller)}
-        specs = [tool.spec for tool in tools.values()]
-        working = [spec for spec in specs if not self._health.withheld(spec)]
-        return tuple(tools[spec.name] for spec in offered(specs, working=working))
-
-    def page(self, caller: Caller, *, after: str = "", limit: int = 100) -> ToolPage:
-        """Some of these tools by name, from one name on: at no look at the others, however many there are.
-
-        Begin with no name and go on with the `after` of the page before, until that is None; a page may be short, or
-        empty, and not be the last. Raises `SettingsInvalid` for a limit that is not from 1 to 500.
-        """
-        if not 1 <= limit <= PAGE_MAX:
-            raise SettingsInvalid(f"a page has 1 to {PAGE_MAX} tools, not {limit!r}")
-        view = self._views.current
-        found = view.page(caller, after=after, limit=limit)
-        specs = {tool.spec.name: tool.spec for tool in found.tools}
-        for place in view.catalogue.falling:  # what a standby tool stands in for may be on another page
-            tool = view.catalogue.find(caller.principal.tenant, place[1])
-            if tool is not None and view.visibility(tool, caller) is not Visibility.NEVER:
-                specs.setdefault(tool.spec.name, tool.spec)
-        working = [spec for spec in specs.values() if not self._health.withheld(spec)]
-        names = {spec.name for spec in offered(list(specs.values()), working=working)}
-        return ToolPage(tuple(tool for tool in found.tools if tool.spec.name in names), found.after)
 
     async def review(
         self,
@@ -220,7 +173,7 @@ class Registry:
         if self._reviews is None:
             from interlock.runtime.review import ReviewDesk
 
-            self._reviews = ReviewDesk(self._world, self._records, home=self._home)
+            self._reviews = ReviewDesk(self._common.world, self._common.records, home=self._common.home)
         return await self._reviews.review(by=by, since_us=since_us, tenant=tenant, rules=rules)
 
 

@@ -23,8 +23,8 @@ from interlock.core.tool import SHARED, spec_to_json
 from interlock.core.tool import Document as Json
 from interlock.ports import Registered
 from interlock.runtime.acts import OPERATORS, only_auditors, only_operators, signed_by
-from interlock.runtime.catalogue import Registry
-from interlock.runtime.changes import Planned, carry_out
+from interlock.runtime.changes import Planned
+from interlock.runtime.common import Common
 from interlock.runtime.documents import held_in, standing
 from interlock.runtime.library import readiness
 from interlock.runtime.packs import added, name_of, pack_of, packs_in, stood, submitter_of
@@ -60,12 +60,15 @@ class _Step:
     document: Document
 
 
-class Moving(Registry):
+class Moving:
     """What people do with versions that are published. Every move is on record with its evidence."""
+
+    def __init__(self, common: Common) -> None:
+        self._common = common
 
     def find_runs_with(self, open_runs: OpenRuns) -> None:
         """Have open runs that are bound to a version be found by somebody who knows them."""
-        self._referrers.open_runs = open_runs
+        self._common.referrers.open_runs = open_runs
 
     async def move(
         self, name: str, state: Lifecycle, *, version: str | None = None, by: Principal, reason: str | Grounds
@@ -79,7 +82,7 @@ class Moving(Registry):
         given, or none may go there from where it stands.
         """
         wanted = Wanted(name, version, by, _grounds(reason))
-        return await self._move(wanted, partial(_going, state=state), to=state)
+        return await self.carry(wanted, partial(_going, state=state), to=state)
 
     async def freeze(
         self, name: str, *, version: str | None = None, by: Principal, reason: str | Grounds
@@ -94,7 +97,7 @@ class Moving(Registry):
         self, name: str, *, version: str | None = None, by: Principal, reason: str | Grounds
     ) -> tuple[Registered, ...]:
         """Open what is frozen, each version where it stood before; nothing that is quarantined or retired opens."""
-        return await self._move(Wanted(name, version, by, _grounds(reason)), _back, to=None)
+        return await self.carry(Wanted(name, version, by, _grounds(reason)), _back, to=None)
 
     async def sign_off(self, name: str, *, version: str, by: Principal, reason: str) -> Registered:
         """Sign for one version: `by` has looked at exactly this one, and says at what. The gates of moves ask for it.
@@ -102,25 +105,25 @@ class Moving(Registry):
         Raises `ActRefused` unless `by` is a person in the group `operator` or `reviewer`, `ToolUnknown`, `MoveRefused`.
         """
         refuse_wordless(Grounds(reason=reason))
-        found = await self._one(name, version, tenant=by.tenant)
+        found = await self._common.version(name, version, tenant=by.tenant)
         if not by.groups & REVIEWERS or by.kind is not PrincipalKind.HUMAN or by.acts_for_another:
             raise ActRefused(f"Signing for a version takes a person who is an operator or a reviewer; {by.id} is none.")
-        if by.tenant not in (found.tenant, self._home):
-            raise ActRefused(f"Signing for what all share takes somebody of the tenant {self._home}.")
+        if by.tenant not in (found.tenant, self._common.home):
+            raise ActRefused(f"Signing for what all share takes somebody of the tenant {self._common.home}.")
         kept = await self._kept(DocumentKind.SIGN_OFF, found)
-        words = self._records.redactor.text(reason)
-        mine = SignOff(by=by.id, why=words, at_us=self._world.clock.now_us(), digest=found.digest)
+        words = self._common.records.redactor.text(reason)
+        mine = SignOff(by=by.id, why=words, at_us=self._common.world.clock.now_us(), digest=found.digest)
         record = {"subject": name, **signed_by(by), "version": version, "spec": found.digest, "reason": words}
-        event = self._records.act(EventKind.TOOL_SIGNED_OFF, by.tenant, record)
+        event = self._common.records.act(EventKind.TOOL_SIGNED_OFF, by.tenant, record)
         changed = kept.changed(sign_offs_to_bytes(signed_too(_signed_in(kept), mine)))
-        await self._world.documents.save_documents((changed,), event)
+        await self._common.world.documents.save_documents((changed,), event)
         return found
 
     async def evidence(self, name: str, *, version: str, by: Principal) -> MoveEvidence:
         """All that is kept of a version's moves. Raises `ActRefused` unless `by` may read the log, `ToolUnknown`, and
         `SpecInvalid` where its contract cannot be read.
         """
-        found = await self._one(name, version, tenant=by.tenant)
+        found = await self._common.version(name, version, tenant=by.tenant)
         self._refuse_unread(found, by, "Reading the evidence of")
         packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
         contract = contract_of(found)
@@ -128,13 +131,13 @@ class Moving(Registry):
 
     async def review_days(self, *, tenant: str) -> Mapping[tuple[str, str], str]:
         """The day on which each version is to be looked at again, where one was named, by name and version."""
-        _, documents = await self._world.documents.documents(DocumentKind.EVIDENCE)
+        _, documents = await self._common.world.documents.documents(DocumentKind.EVIDENCE)
         found = [packs_in(each) for each in documents if each.tenant in (tenant, SHARED)]
         return {(packs[-1].name, packs[-1].version): day for packs in found if (day := review_day(packs))}
 
     async def of_digest(self, digest: str, *, tenant: str) -> Registered:
         """The version that was ever published with this digest, whatever became of it. Raises `ToolUnknown`."""
-        _, versions = await self._views.versions()
+        _, versions = await self._common.views.versions()
         found = versions.digested(digest)
         if found is not None and found.tenant in (tenant, SHARED):
             return found
@@ -147,21 +150,21 @@ class Moving(Registry):
 
         Raises as `move` does, and `ActRefused` unless `by` may read the log.
         """
-        found = await self._one(name, version, tenant=by.tenant)
+        found = await self._common.version(name, version, tenant=by.tenant)
         self._refuse_unread(found, by, "Weighing a move of")
         if state not in MOVES[found.state]:
             raise self._stands(found, state)
-        _, versions = await self._views.versions()
+        _, versions = await self._common.views.versions()
         packs = packs_in(await self._kept(DocumentKind.EVIDENCE, found))
         wanted = Wanted(name, version, by, _grounds(reason))
         case = await self._case(found, wanted, state, packs=packs, versions=versions)
         return weigh(MOVES[found.state][state], case)
 
-    async def _move(self, wanted: Wanted, going: Going, *, to: Lifecycle | None) -> tuple[Registered, ...]:
+    async def carry(self, wanted: Wanted, going: Going, *, to: Lifecycle | None) -> tuple[Registered, ...]:
+        """Move what `going` says through its gates, as one change; `to` is where it was to go, for who is refused."""
         refuse_wordless(wanted.grounds)
         wanted = replace(wanted, grounds=self._redacted(wanted.grounds))
-        moved = await carry_out(self._world, self._views, partial(self._planned, wanted, going=going, to=to))
-        await self._views.refresh()
+        moved = await self._common.carried_out(partial(self._planned, wanted, going=going, to=to))
         for each in moved:
             if each.state is Lifecycle.RETIRED:
                 await self._void_all(each, wanted)
@@ -169,11 +172,17 @@ class Moving(Registry):
 
     async def _void_all(self, gone: Registered, wanted: Wanted) -> None:
         """No question waits for what may not run any more, but those of runs that may go on until their date."""
-        for approval in await self._referrers.waiting(gone):
-            found = await self._world.approvals.approval(approval.tenant, approval.id)
+        for approval in await self._common.referrers.waiting(gone):
+            found = await self._common.world.approvals.approval(approval.tenant, approval.id)
             is_bound = found is not None and caller_of(found[1].sealed).pin is not None and approval.run is not None
             if not (is_bound and wanted.drains_until_us):
-                await void(self._world, self._records, approval, by=wanted.by, note=f"retired: {wanted.grounds.reason}")
+                await void(
+                    self._common.world,
+                    self._common.records,
+                    approval,
+                    by=wanted.by,
+                    note=f"retired: {wanted.grounds.reason}",
+                )
 
     async def _planned(
         self, wanted: Wanted, versions: Versions, *, going: Going, to: Lifecycle | None
@@ -183,7 +192,7 @@ class Moving(Registry):
             for each in versions.named(wanted.name, (wanted.by.tenant, SHARED))
             if wanted.version in (None, each.version)
         )
-        only_operators(wanted.by, "Moving a tool", tenants={each.tenant for each in found}, home=self._home)
+        only_operators(wanted.by, "Moving a tool", tenants={each.tenant for each in found}, home=self._common.home)
         if not found:
             which = "" if wanted.version is None else f" of version {wanted.version[:128]!r}"
             raise ToolUnknown(f"there is no tool named {wanted.name!r}{which}")
@@ -196,7 +205,7 @@ class Moving(Registry):
             tuple(each.moved for each in done),
             tuple(each.moved for each in done),
             tuple(each.document for each in done),
-            self._records.act(EventKind.TOOL_MOVED, wanted.by.tenant, _record(wanted, done), kept=_packs(done)),
+            self._common.records.act(EventKind.TOOL_MOVED, wanted.by.tenant, _record(wanted, done), kept=_packs(done)),
         )
 
     async def _step(
@@ -206,18 +215,18 @@ class Moving(Registry):
         packs = packs_in(kept)
         case = await self._case(held, wanted, to, packs=packs, versions=versions)
         weighed = weigh(MOVES[held.state][to], case)
-        gate = weighed if self._gated else excused(weighed, case)
+        gate = weighed if self._common.gated else excused(weighed, case)
         refuse_lacking(gate, at=self._halt(held, to))
         # What closes must not wait until all runs have been looked at.
         at_once = to in (Lifecycle.FROZEN, Lifecycle.QUARANTINED)
-        rests = await self._referrers.of(held, versions, at_once=at_once)
+        rests = await self._common.referrers.of(held, versions, at_once=at_once)
         moved = _moved(held, to, wanted, case=case)
         if to is Lifecycle.RETIRED:
             _refuse_replacing(held, rests)
         pack = replace(
             pack_of(held, to=to, by=wanted.by, at_us=case.now_us, grounds=wanted.grounds),
             started=held.state,
-            held_to=self._gated,
+            held_to=self._common.gated,
             gate=gate,
             impact=Json.of(rests.told),
             readiness=Json.of({} if case.readiness is None else spec_to_json(case.readiness)),
@@ -242,19 +251,19 @@ class Moving(Registry):
             digest=held.digest,
             grounds=wanted.grounds,
             by=wanted.by.id,
-            now_us=self._world.clock.now_us(),
+            now_us=self._common.world.clock.now_us(),
             to=to,
             was=stood(packs, now=held.state),
             submitter=submitter_of(packs),
             reviewers=reviewers_of(signed, held.digest),
-            readiness=await readiness(self._world.documents, held.digest, home=self._home),
+            readiness=await readiness(self._common.world.documents, held.digest, home=self._common.home),
             rollback=f"version {back}" if back else "",
             retirement=read(held.retirement),
         )
 
     async def _kept(self, kind: DocumentKind, found: Registered) -> Document:
         """The document of this kind about a version; an empty one where there is none yet."""
-        return await standing(self._world.documents, kind, tenant=found.tenant, name=name_of(found))
+        return await standing(self._common.world.documents, kind, tenant=found.tenant, name=name_of(found))
 
     def _stands(self, found: Registered, to: Lifecycle | None) -> MoveRefused:
         """Why a version cannot go there, or be released: it is there already, or no way leads there."""
@@ -264,7 +273,7 @@ class Moving(Registry):
 
     def _halt(self, found: Registered, to: Lifecycle | None) -> Halt:
         """Where a version stands that is to move, with what closes it beside that."""
-        going, stops = going_of(found), self._views.current.catalogue.stops
+        going, stops = going_of(found), self._common.views.current.catalogue.stops
         covering = stopping(stops, spec_to_move(found, Lifecycle.FROZEN), tenant=found.tenant)
         return Halt(
             found.name,
@@ -276,17 +285,11 @@ class Moving(Registry):
         )
 
     def _refuse_unread(self, found: Registered, by: Principal, what: str) -> None:
-        only_auditors(by, f"{what} {found.name}", tenants={found.tenant, self._home})
-
-    async def _one(self, name: str, version: str, *, tenant: str) -> Registered:
-        found = [each for each in await self.list_versions(name, tenant=tenant) if each.version == version]
-        if not found:
-            raise ToolUnknown(f"there is no version {version!r} of a tool named {name!r}")
-        return found[0]
+        only_auditors(by, f"{what} {found.name}", tenants={found.tenant, self._common.home})
 
     def _redacted(self, grounds: Grounds) -> Grounds:
         """What people say goes where the log goes: without secrets."""
-        text = self._records.redactor.text
+        text = self._common.records.redactor.text
         return Grounds(
             reason=text(grounds.reason),
             samples=tuple(map(text, grounds.samples)),

@@ -16,9 +16,9 @@ from interlock.core.lifecycle import CLOSED, Use, precedence, refusal
 from interlock.core.tool import SHARED
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
-from interlock.runtime.changes import Planned, carry_out
+from interlock.runtime.changes import Planned
+from interlock.runtime.common import Common
 from interlock.runtime.documents import held_in, standing
-from interlock.runtime.stopping import Stopping
 from interlock.runtime.versions import Versions
 
 _Change = Callable[[tuple[Registered, ...], "DefaultVersion | None"], DefaultVersion]
@@ -35,8 +35,11 @@ class _Act:
     kind: EventKind
 
 
-class Promotions(Stopping):
-    """What is published, and which version of it is meant where none is named."""
+class Promotions:
+    """Which version of a name is meant where none is named."""
+
+    def __init__(self, common: Common) -> None:
+        self._common = common
 
     async def default(self, name: str, *, tenant: str = SHARED) -> DefaultVersion | None:
         """What an operator has set as the default version of a name; None: nothing was ever set.
@@ -51,7 +54,7 @@ class Promotions(Stopping):
 
     async def defaults(self, *, tenant: str = SHARED) -> dict[str, DefaultVersion]:
         """What operators have set for the names of a tenant and for those that all share, by name, in one read."""
-        _, documents = await self._world.documents.documents(DocumentKind.DEFAULT)
+        _, documents = await self._common.world.documents.documents(DocumentKind.DEFAULT)
         found: dict[str, DefaultVersion] = {}
         for each in sorted(documents, key=lambda each: each.tenant == tenant):  # its own after the shared ones
             held = held_in(each, default_from_bytes, what=f"the default version of {each.name}")
@@ -92,21 +95,19 @@ class Promotions(Stopping):
         return await self._carried_out(_Act(name, by, reason, EventKind.TOOL_ROLLED_BACK), self._gone_back)
 
     async def _carried_out(self, act: _Act, change: _Change) -> DefaultVersion:
-        default = await carry_out(self._world, self._views, partial(self._planned_default, act, change=change))
-        await self._views.refresh()
-        return default
+        return await self._common.carried_out(partial(self._planned_default, act, change=change))
 
     async def _planned_default(self, act: _Act, versions: Versions, *, change: _Change) -> Planned[DefaultVersion]:
         """What is to be written, with the versions as they stand: one that is closed meanwhile is looked at again."""
         by, name = act.by, act.name
         own = versions.named(name, (by.tenant, SHARED))
-        only_operators(by, "Setting a default", tenants={each.tenant for each in own}, home=self._home)
+        only_operators(by, "Setting a default", tenants={each.tenant for each in own}, home=self._common.home)
         if not own:
             raise ToolUnknown(f"there is no tool named {name[:128]!r}")
         document, stored = await self._stored_default(own[0].name, tenant=own[0].tenant)
         default = change(own, stored)
         changed = document.changed(default_to_bytes(default))
-        await self._views.proposed(await self._views.sources(), saving=(changed,))
+        await self._common.views.proposed(await self._common.views.sources(), saving=(changed,))
         record = {
             "subject": document.name,
             **signed_by(by),
@@ -118,13 +119,13 @@ class Promotions(Stopping):
             "until_us": default.until_us,
             "reason": act.reason,
         }
-        return Planned(default, documents=(changed,), event=self._records.act(act.kind, by.tenant, record))
+        return Planned(default, documents=(changed,), event=self._common.records.act(act.kind, by.tenant, record))
 
     def _promoted(
         self, versions: tuple[Registered, ...], stored: DefaultVersion | None, *, version: str, window_s: int
     ) -> DefaultVersion:
         _refuse_closed(versions, version)
-        until_us = self._world.clock.now_us() + window_s * 1_000_000
+        until_us = self._common.world.clock.now_us() + window_s * 1_000_000
         if stored is None or not stored.version:
             return DefaultVersion.first(version, newest=self._published_last(versions), until_us=until_us)
         return stored.promoted(version, until_us=until_us)
@@ -133,23 +134,23 @@ class Promotions(Stopping):
         self, versions: tuple[Registered, ...], stored: DefaultVersion | None, *, window_s: int
     ) -> DefaultVersion:
         _refuse_closed(versions, _newest(versions))
-        return (stored or DefaultVersion("")).newest(until_us=self._world.clock.now_us() + window_s * 1_000_000)
+        return (stored or DefaultVersion("")).newest(until_us=self._common.world.clock.now_us() + window_s * 1_000_000)
 
     def _gone_back(self, versions: tuple[Registered, ...], stored: DefaultVersion | None) -> DefaultVersion:
         if stored is None:
             raise MoveRefused(f"no version of {versions[0].name} was promoted: there is nothing to go back from")
-        changed = stored.rolled_back(self._world.clock.now_us())
+        changed = stored.rolled_back(self._common.world.clock.now_us())
         _refuse_closed(versions, changed.version or _newest(versions))
         return changed
 
     async def _stored_default(self, name: str, *, tenant: str) -> tuple[Document, DefaultVersion | None]:
         """The document of a name's default version, and what stands in it. Raises `StoreError`."""
-        document = await standing(self._world.documents, DocumentKind.DEFAULT, tenant=tenant, name=name)
+        document = await standing(self._common.world.documents, DocumentKind.DEFAULT, tenant=tenant, name=name)
         return document, held_in(document, default_from_bytes, what=f"the default version of {name}")
 
     def _published_last(self, versions: tuple[Registered, ...]) -> str:
         """What the name means where nobody has set it: here, or else wherever its code is."""
-        tool = self._views.current.catalogue.find(versions[0].tenant, versions[0].name)
+        tool = self._common.views.current.catalogue.find(versions[0].tenant, versions[0].name)
         if tool is not None:
             return tool.spec.version
         return _newest(versions)

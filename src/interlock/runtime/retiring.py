@@ -24,7 +24,8 @@ from interlock.core.tool import SHARED, ToolSpec
 from interlock.core.tool_compile import compile_tool
 from interlock.ports import Registered
 from interlock.runtime.acts import OPERATORS, only_operators, signed_by
-from interlock.runtime.changes import Planned, carry_out
+from interlock.runtime.changes import Planned
+from interlock.runtime.common import Common
 from interlock.runtime.moves import Moving, Wanted
 from interlock.runtime.versions import Versions, spec_of
 
@@ -63,17 +64,23 @@ class Watched:
     is_whole: bool
 
 
-class Retiring(Moving):
+class Retiring:
     """What people do with versions that are to go."""
+
+    def __init__(self, common: Common, moving: Moving) -> None:
+        self._common = common
+        self._moving = moving
 
     async def references(
         self, name: str, *, version: str | None = None, by: Principal
     ) -> tuple[tuple[Registered, References], ...]:
         """What rests on a version, or on each of a name. Raises `ActRefused` unless `by` is an operator."""
-        _, versions = await self._views.versions()
+        _, versions = await self._common.views.versions()
         found = _named(name, version, versions, by=by)
-        only_operators(by, "Listing what rests on a tool", tenants={each.tenant for each in found}, home=self._home)
-        return tuple([(each, await self._referrers.of(each, versions)) for each in found])
+        only_operators(
+            by, "Listing what rests on a tool", tenants={each.tenant for each in found}, home=self._common.home
+        )
+        return tuple([(each, await self._common.referrers.of(each, versions)) for each in found])
 
     async def announce(
         self, name: str, *, version: str | None = None, by: Principal, notice: Notice
@@ -84,10 +91,10 @@ class Retiring(Moving):
         not open, or is to go itself, and no reason.
         """
         refuse_wordless(Grounds(reason=notice.reason))
-        retires_us, now_us = read_day(notice.retires_on), self._world.clock.now_us()
+        retires_us, now_us = read_day(notice.retires_on), self._common.world.clock.now_us()
         if retires_us < now_us - DAY_US:
             raise MoveRefused(f"{notice.retires_on} is past: name a day that is to come")
-        words = self._records.redactor.text(notice.reason)
+        words = self._common.records.redactor.text(notice.reason)
 
         async def changed(held: Registered, versions: Versions) -> Retirement:
             instead = await self._checked(held, notice.replacement, versions, known=notice.known)
@@ -101,7 +108,7 @@ class Retiring(Moving):
     ) -> tuple[Registered, ...]:
         """Take an announcement back. Raises as `announce` does, and where nothing was announced."""
         refuse_wordless(Grounds(reason=reason))
-        wanted = Wanted(name, version, by, Grounds(reason=self._records.redactor.text(reason)))
+        wanted = Wanted(name, version, by, Grounds(reason=self._common.records.redactor.text(reason)))
         return await self._noted(wanted, None, kind=EventKind.TOOL_ANNOUNCED, states=frozenset(OPEN) | _SHUT)
 
     async def confirm(self, name: str, *, version: str, by: Principal, reason: str) -> Registered:
@@ -110,9 +117,9 @@ class Retiring(Moving):
         Raises `ActRefused`, `ToolUnknown`, or `MoveRefused` where no retirement was announced.
         """
         refuse_wordless(Grounds(reason=reason))
-        held = await self._one(name, version, tenant=by.tenant)
+        held = await self._common.version(name, version, tenant=by.tenant)
         self._refuse_stranger(held, by)
-        now_us, words = self._world.clock.now_us(), self._records.redactor.text(reason)
+        now_us, words = self._common.world.clock.now_us(), self._common.records.redactor.text(reason)
 
         async def changed(held: Registered, _: Versions) -> Retirement:
             going = _announced(held)
@@ -141,14 +148,14 @@ class Retiring(Moving):
         until_us = read_day(drain_until) if drain_until else None
         grounds = reason if isinstance(reason, Grounds) else Grounds(reason=reason)
         wanted = Wanted(name, version, by, grounds, until_us)
-        return await self._move(wanted, _all_that_can_go, to=Lifecycle.RETIRED)
+        return await self._moving.carry(wanted, _all_that_can_go, to=Lifecycle.RETIRED)
 
     async def replace(
         self, name: str, replacement: Replacement, *, version: str | None = None, by: Principal, reason: str
     ) -> tuple[Registered, ...]:
         """Say what takes the place of a version that is retired or announced, or another. Raises as `announce`."""
         refuse_wordless(Grounds(reason=reason))
-        words = self._records.redactor.text(reason)
+        words = self._common.records.redactor.text(reason)
 
         async def changed(held: Registered, versions: Versions) -> Retirement:
             instead = await self._checked(held, replacement, versions, known=())
@@ -159,8 +166,8 @@ class Retiring(Moving):
 
     async def watched(self, name: str, *, version: str, by: Principal) -> Watched:
         """Who still calls a version whose retirement was announced. Raises as `announce` does."""
-        held = await self._one(name, version, tenant=by.tenant)
-        only_operators(by, "Watching a tool", tenants={held.tenant}, home=self._home)
+        held = await self._common.version(name, version, tenant=by.tenant)
+        only_operators(by, "Watching a tool", tenants={held.tenant}, home=self._common.home)
         since_us = _announced(held).announced_us
         tenant = None if held.tenant == SHARED else held.tenant
         counted: dict[str, int] = {}
@@ -172,7 +179,7 @@ class Retiring(Moving):
 
     async def _count(self, query: AuditQuery, held: Registered, counted: dict[str, int]) -> bool:
         for _ in range(READ_MAX // PAGE):
-            page = await self._world.audit.records(query)
+            page = await self._common.world.audit.records(query)
             for each in page:
                 record = next((decode(part.data) for part in each.payloads if part.name == RECORD), None)
                 if isinstance(record, dict) and record.get("spec") == held.digest:
@@ -187,9 +194,7 @@ class Retiring(Moving):
         self, wanted: Wanted, changed: Changed | None, *, kind: EventKind, states: frozenset[Lifecycle]
     ) -> tuple[Registered, ...]:
         plan = partial(self._noting, wanted, changed=changed, kind=kind, states=states)
-        found = await carry_out(self._world, self._views, plan)
-        await self._views.refresh()
-        return found
+        return await self._common.carried_out(plan)
 
     async def _noting(
         self,
@@ -203,7 +208,9 @@ class Retiring(Moving):
         """Versions with other words about their retirement; none changes its state."""
         named = _named(wanted.name, wanted.version, versions, by=wanted.by)
         if kind is not EventKind.TOOL_CONFIRMED:
-            only_operators(wanted.by, "Retiring a tool", tenants={each.tenant for each in named}, home=self._home)
+            only_operators(
+                wanted.by, "Retiring a tool", tenants={each.tenant for each in named}, home=self._common.home
+            )
         able = [each for each in named if each.state in states and (changed or each.retirement)]
         if not able:
             raise MoveRefused(_unsayable(named[-1], states))
@@ -219,13 +226,13 @@ class Retiring(Moving):
                     "tenant": each.tenant,
                     "version": each.version,
                     "retirement": decode(each.retirement.encode()) if each.retirement else None,
-                    "references": (await self._referrers.of(each, versions)).told,
+                    "references": (await self._common.referrers.of(each, versions)).told,
                 }
                 for each in found
             ],
             "reason": wanted.grounds.reason,
         }
-        return Planned(tuple(found), tuple(found), (), self._records.act(kind, wanted.by.tenant, record))
+        return Planned(tuple(found), tuple(found), (), self._common.records.act(kind, wanted.by.tenant, record))
 
     async def _checked(
         self,
@@ -243,7 +250,7 @@ class Retiring(Moving):
         wrong = [*wrong_with(old, new, instead), *misfits(compile_tool(new).input, instead)]
         if wrong:
             raise MoveRefused(f"{instead.name} does not take the place of {held.name}: {'; '.join(wrong)}")
-        rests = await self._referrers.of(held, versions, at_once=True)
+        rests = await self._common.referrers.of(held, versions, at_once=True)
         if rests.replaces:
             raise MoveRefused(
                 f"{held.name} {held.version} takes the place of {', '.join(rests.replaces)} itself: give those another"
@@ -257,8 +264,8 @@ class Retiring(Moving):
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Who of those that are known may call the new one and not the old, and the other way round, today."""
         people = {(each.tenant, each.id): each for each in known}
-        for approval in await self._referrers.waiting(held):
-            found = await self._world.approvals.approval(approval.tenant, approval.id)
+        for approval in await self._common.referrers.waiting(held):
+            found = await self._common.world.approvals.approval(approval.tenant, approval.id)
             if found is not None:
                 asks = caller_of(found[1].sealed).principal
                 people.setdefault((asks.tenant, asks.id), asks)
@@ -269,16 +276,16 @@ class Retiring(Moving):
     def _may(self, spec: ToolSpec, principal: Principal) -> bool:
         if spec.tenant not in (SHARED, principal.tenant):
             return False
-        policy = self._views.current.policies.slice(spec, tenant=principal.tenant)
+        policy = self._common.views.current.policies.slice(spec, tenant=principal.tenant)
         caller = Caller(principal)
-        seen = policy.visibility(principal, environment=self._views.current.environment, origin=caller.origin)
+        seen = policy.visibility(principal, environment=self._common.views.current.environment, origin=caller.origin)
         return seen is not Visibility.NEVER
 
     def _refuse_stranger(self, held: Registered, by: Principal) -> None:
         spec = spec_of(held)
         owners = {spec.owner, spec.business_owner} - {""}
         owns = by.id in owners or bool(owners & by.groups)
-        ours = by.tenant in (held.tenant, self._home)
+        ours = by.tenant in (held.tenant, self._common.home)
         if by.acts_for_another or not ours or not (owns or by.groups & OPERATORS):
             raise ActRefused(f"Confirming takes the owner of {held.name}, or an operator; {by.id} is none.")
 

@@ -10,11 +10,14 @@ from interlock.core.move_gates import Grounds, refuse_wordless
 from interlock.core.stops import Stop, StopScope, refuse_unkept, stop_to_bytes
 from interlock.core.tool import SHARED, spec_to_json
 from interlock.runtime.acts import only_operators, signed_by
-from interlock.runtime.retiring import Retiring
+from interlock.runtime.common import Common
 
 
-class Stopping(Retiring):
+class Stopping:
     """What people do in an emergency."""
+
+    def __init__(self, common: Common) -> None:
+        self._common = common
 
     async def stop(self, scope: StopScope, *, by: Principal, reason: str) -> Stop:
         """Close all that the scope covers, from the next claim of every process on, whatever runs are bound to.
@@ -25,9 +28,9 @@ class Stopping(Retiring):
         """
         refuse_wordless(Grounds(reason=reason))
         refuse_unkept(scope)
-        only_operators(by, "Stopping tools", tenants={scope.tenant}, home=self._home)
-        words, at_us = self._records.redactor.text(reason), self._world.clock.now_us()
-        stop = Stop(id=self._world.new_id(), scope=scope, reason=words, by=by.id, at_us=at_us)
+        only_operators(by, "Stopping tools", tenants={scope.tenant}, home=self._common.home)
+        words, at_us = self._common.records.redactor.text(reason), self._common.world.clock.now_us()
+        stop = Stop(id=self._common.world.new_id(), scope=scope, reason=words, by=by.id, at_us=at_us)
         document = Document(scope.tenant, DocumentKind.STOP, stop.id, 1, stop_to_bytes(stop))
         await self._save(document, stop, EventKind.TOOL_STOPPED, by=by, why=words)
         return stop
@@ -41,9 +44,9 @@ class Stopping(Retiring):
         stop = next((each for each in await self.stops(by=by) if each.id == stop_id), None)
         if stop is None:
             raise ToolUnknown(f"there is no stop {stop_id!r}")
-        only_operators(by, "Lifting a stop", tenants={stop.scope.tenant}, home=self._home)
+        only_operators(by, "Lifting a stop", tenants={stop.scope.tenant}, home=self._common.home)
         tenant = stop.scope.tenant
-        found = await self._world.documents.document(DocumentKind.STOP, tenant=tenant, name=stop_id)
+        found = await self._common.world.documents.document(DocumentKind.STOP, tenant=tenant, name=stop_id)
         if found is None or found.is_removed:
             raise DocumentChanged(f"the stop {stop_id} was lifted at the same time")
         await self._save(found.changed(b""), stop, EventKind.TOOL_STOP_LIFTED, by=by, why=reason)
@@ -51,12 +54,16 @@ class Stopping(Retiring):
 
     async def stops(self, *, by: Principal) -> tuple[Stop, ...]:
         """The stops that stand and concern the tenant of `by`, or all to somebody of the installation's own, by age."""
-        view = await self._views.refresh()
+        view = await self._common.views.refresh()
         mine = [each for each in view.catalogue.stops if each.scope.tenant in (SHARED, by.tenant)]
-        return tuple(sorted(view.catalogue.stops if by.tenant == self._home else mine, key=lambda each: each.at_us))
+        return tuple(
+            sorted(view.catalogue.stops if by.tenant == self._common.home else mine, key=lambda each: each.at_us)
+        )
 
     async def _save(self, document: Document, stop: Stop, kind: EventKind, *, by: Principal, why: str) -> None:
         scope = spec_to_json(stop.scope)
         record = {"subject": stop.id, **signed_by(by), "scope": scope, "stops": stop.scope.words, "reason": why}
-        await self._world.documents.save_documents((document,), self._records.act(kind, by.tenant, record))
-        await self._views.refresh()
+        await self._common.world.documents.save_documents(
+            (document,), self._common.records.act(kind, by.tenant, record)
+        )
+        await self._common.views.refresh()

@@ -160,7 +160,7 @@ async def test_what_a_published_agent_does_not_list_is_kept_back_by_the_agent() 
 
 async def test_each_of_several_callers_finds_what_is_theirs_whoever_asked_before() -> None:
     async with opened(":memory:", TOOLS, NOT_FOR_BOB) as gate:
-        finding = gate.catalogue._finding
+        finding = gate.catalogue._declaring._finding
         alice, bob = Caller(ALICE), Caller(BOB)
         both = [finding.usable(each) for each in (alice, bob, alice, bob)]
         assert both[0] is both[2] is not both[1]

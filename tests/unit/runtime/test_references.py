@@ -33,7 +33,7 @@ async def saved(gate: Gate, kind: DocumentKind, name: str, body: Any, *, tenant:
 async def rests(gate: Gate, name: str = "save") -> References:
     _, versions = await gate._views.versions()
     (found,) = [each for each in versions if each.name == name]
-    return await gate.catalogue._referrers.of(found, versions)
+    return await gate.catalogue._moving._common.referrers.of(found, versions)
 
 
 async def test_agents_examples_policies_and_questions_that_name_a_version_are_found(gate_path: str) -> None:
