@@ -20,7 +20,7 @@ LATER = {"runs": RunDesk, "probes": ProbeDesk}
 """Desks that are made when they are first asked for."""
 
 BETWEEN_ROOMS = {
-    "Gate": {"resume", "look_up", "look_again_with", "unreported", "propose", "see_through"},
+    "Gate": {"refuse", "resume", "look_up", "look_again_with", "unreported", "propose", "see_through"},
     "Health": {"report"},
     "RecoveryDesk": {"look_again"},
     "Shadows": {"note"},
