@@ -27,6 +27,9 @@ NAME_CHARS_MAX = 128
 STOPPED_MAX = 262_144
 """How many tools are remembered as they stand for tenants under the stops of the moment."""
 
+FOUND_MAX = 4_096
+"""Of how many names it is remembered what they mean, before all are looked up anew."""
+
 COMPARED_MAX = 128
 """How many names one unknown name is compared with."""
 
@@ -103,6 +106,7 @@ class Catalogue:
     `agents` are those that are published, by tenant and name; `by_version`, where there are any, what they lead to.
     `shadowed` are names of tools of which some agent has another version tried.
     `stops` stand beside the states of versions; `stopped` are tools as they stand for a tenant under them, once found.
+    `found` remembers what names mean to tenants; it begins anew with each catalogue.
     """
 
     tools: Mapping[tuple[str, str], Tool] = field(default_factory=Layers)
@@ -117,6 +121,7 @@ class Catalogue:
     falling: frozenset[tuple[str, str]] = frozenset()
     stops: tuple[Stop, ...] = ()
     stopped: dict[tuple[int, str], Tool] = field(default_factory=dict)
+    found: dict[tuple[str, str], Tool] = field(default_factory=dict, init=False)
 
     @property
     def specs(self) -> tuple[Contract, ...]:
@@ -138,6 +143,15 @@ class Catalogue:
 
     def find(self, tenant: str, name: str) -> Tool | None:
         """The tenant's own tool of exactly this name, else the shared one."""
+        found = self.found.get((tenant, name))
+        if found is None and (found := self._meant(tenant, name)) is not None:
+            if len(self.found) >= FOUND_MAX:
+                self.found.clear()
+            self.found[tenant, name] = found
+        return found
+
+    def _meant(self, tenant: str, name: str) -> Tool | None:
+        """The same, for who looks at many: nothing is remembered."""
         tool = self.tools.get((tenant, name)) or self.tools.get((SHARED, name))
         return self._standing(tool, tenant) if self.stops else tool
 
@@ -172,7 +186,7 @@ class Catalogue:
 
     def after(self, tenant: str, name: str) -> Iterator[Tool]:
         """The same from one name on, which is left out."""
-        found = (self.find(tenant, each) for each in self._order.after(tenant, name))
+        found = (self._meant(tenant, each) for each in self._order.after(tenant, name))
         return (tool for tool in found if tool is not None)
 
     def near(self, tenant: str, name: str) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 
 from interlock.core.catalogue import COMPARED_MAX, Catalogue, Tool, nearest
 from interlock.core.lifecycle import CLOSED, Lifecycle
+from interlock.core.stops import Stop, StopScope
 from tests.unit.core.call_cases import catalogue, tool
 
 SHARED_SAVE = tool()
@@ -31,6 +32,18 @@ def test_a_tenants_tools_are_its_own_and_the_shared_ones_each_name_once() -> Non
     assert OWN_SAVE in FOUND.of("acme")
     assert [each.spec.name for each in FOUND.of("globex")] == ["archive_draft", "save_draft", "sell_shares"]
     assert list(Catalogue().of("acme")) == []
+
+
+def test_what_a_name_means_is_remembered_for_its_tenant_and_for_one_catalogue_alone() -> None:
+    found = catalogue(SHARED_SAVE)
+    assert [found.find(tenant, "save_draft") for tenant in ("acme", "globex", "acme")] == [SHARED_SAVE] * 3
+    stop = Stop(id="s", scope=StopScope(tenant="acme"), reason="why", by="olga", at_us=1)
+    stopped = replace(found, stops=(stop,))
+    states = [each.state for _ in range(2) if (each := stopped.find("acme", "save_draft")) is not None]
+    assert states == [Lifecycle.FROZEN] * 2
+    assert stopped.find("globex", "save_draft") is SHARED_SAVE
+    assert found.find("acme", "save_draft") is SHARED_SAVE
+    assert replace(found, tools={}).find("acme", "save_draft") is None
 
 
 def test_the_states_that_take_no_calls_are_these() -> None:
