@@ -324,7 +324,7 @@ def wired(kind: type[Gate], store: Store, settings: Settings, *, host: Host, key
     redactor = Redactor(settings.secrets)
     clock = host.clock or SystemClock()
     entropy = host.entropy or SystemEntropy()
-    spools = Spools(store.artifacts, clock, lambda: new_id(clock, entropy))
+    spools = Spools(store.artifacts, clock, lambda: new_id(clock.now_us(), entropy))
     runners = host.runners
     if runners is None:
         outside = Outside(host.resolver, host.tls, host.onlooker)

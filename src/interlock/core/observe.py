@@ -50,13 +50,17 @@ _CONTROL = re.compile(rb"\\[bfru]|\x7f")
 
 @frozen
 class Frame:
-    """What an observation needs beside the outcome. `redactor` knows the secrets that the handler was given."""
+    """What an observation needs beside the outcome. `redactor` knows the secrets that the handler was given.
+
+    `clean` are bytes in which it was seen to find nothing.
+    """
 
     operation_id: str
     at_us: int
     redactor: Redactor
     redact: frozenset[str] = frozenset()
     spent: Amounts = NOTHING
+    clean: bytes | None = None
 
     @property
     def usage(self) -> Mapping[str, int]:
@@ -227,7 +231,7 @@ def _of_result(operation: Operation, outcome: Succeeded | Partial, frame: Frame)
     fits = _fits(operation.tool, data)
     if not fits and spec.output_check is OutputCheck.STRICT:
         return _plain(operation, Status.FAILED, Problem(Code.OUTPUT_INVALID, UNFIT), frame=frame)
-    data = frame.redactor.json_bytes(data, named=frame.redact)
+    data = data if data is frame.clean else frame.redactor.json_bytes(data, named=frame.redact)
     truncated = None if produced.whole is None else produced.whole.size_bytes
     if len(data) > spec.output_bytes_max:
         truncated = truncated or len(data)

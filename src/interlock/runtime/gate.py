@@ -47,7 +47,7 @@ from interlock.runtime.records import Records
 from interlock.runtime.settling import SETTLED_WITHIN_S, Settler
 from interlock.runtime.unreported import unreported
 from interlock.runtime.views import Views
-from interlock.runtime.world import World
+from interlock.runtime.world import World, new_id
 from interlock.settings import Settings
 
 log = logging.getLogger("interlock.gate")
@@ -251,12 +251,12 @@ class Gate:
         if self._is_closing:
             await self._before(proposal, asyncio.sleep(0))  # whoever proposes on and on must let the others end
             return await self._ends.refuse(proposal, replace(CLOSING, operation=operation, tool=operation.tool))
-        operation_id = allow.continues or proposal.stored or self._world.new_id()
-        told, started_s = self._records.proposed(operation, allow.verdict), self._world.clock.monotonic_s()
-        claimed = Claimed(operation_id, operation, allow, told, started_s, proposal.deadline_s, facts.reservations)
-        spec = operation.tool.spec
+        operation_id = allow.continues or proposal.stored or new_id(facts.as_of_us, self._world.entropy)
+        spec, started_s = operation.tool.spec, self._world.clock.monotonic_s()
         fused = not spec.effect.is_effect and not spec.external and allow.grant is None
-        event = None if fused else self._records.claimed(told, allow, operation_id)
+        told = None if fused else self._records.proposed(operation, allow.verdict)
+        claimed = Claimed(operation_id, operation, allow, told, started_s, proposal.deadline_s, facts.reservations)
+        event = None if told is None else self._records.claimed(told, allow, operation_id)
         claiming = self._world.calls.claim(intent_of(operation, facts, allow, operation_id=operation_id, event=event))
         self._ongoing.begin(operation_id)
         is_new = operation_id not in (allow.continues, proposal.stored)

@@ -72,12 +72,15 @@ NOT_TAKEN = Claim("", "", 0)
 
 @slotted
 class Claimed:
-    """A call that may run, once: what was decided, the claim that proves it, and what that takes of budgets."""
+    """A call that may run, once: what was decided, the claim that proves it, and what that takes of budgets.
+
+    `told` is what its records say of its proposal; None: its only record is the one of its end, and is all made then.
+    """
 
     operation_id: str
     operation: Operation
     allow: Allow
-    told: Proposed
+    told: Proposed | None
     started_s: float
     deadline_s: float
     taken: tuple[Reservation, ...]

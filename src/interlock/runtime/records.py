@@ -17,7 +17,7 @@ from interlock.core.call import Caller, ToolCall
 from interlock.core.canonical import canonical
 from interlock.core.catalogue import Tool
 from interlock.core.decision import Allow, Deny, Replay
-from interlock.core.entry import Kept, Stamp, TenantKey, event, event_of, fragment
+from interlock.core.entry import SUMMARY_BYTES_MAX, Kept, Stamp, TenantKey, event, event_of, fragment
 from interlock.core.journal import Event, EventKind
 from interlock.core.observation import Observation
 from interlock.core.observe import resource_shown
@@ -182,14 +182,22 @@ class Records:
         return event(kind, shown, stamp=self._stamp(self.key(tenant), 1 + len(beside)), kept=beside)
 
     def proposed(
-        self, operation: Operation, verdict: Verdict | None, *, redact: frozenset[str] = NOTHING_NAMED
+        self,
+        operation: Operation,
+        verdict: Verdict | None,
+        *,
+        redact: frozenset[str] = NOTHING_NAMED,
+        is_clean: bool = False,
     ) -> Proposed:
-        """What was proposed and what policy made of it, with the arguments beside it where they are not shown whole."""
+        """What was proposed and what policy made of it, with the arguments beside it where they are not shown whole.
+
+        `is_clean`: it was looked at already (`finds_nothing`).
+        """
         tenant = operation.caller.principal.tenant
         key = self._keys.get(tenant) or self.key(tenant)
         arguments, digest = operation.arguments, operation.digest
         named = redact if verdict is None else verdict.redact
-        redacted, call_id = self._redacted(operation, named)
+        redacted, call_id = (arguments, operation.call.id) if is_clean else self._redacted(operation, named)
         shown = fragment(redacted, arguments, key)
         fields: Record = {"call_id": call_id, "arguments": shown, "operation": key.keyed(digest)}
         if operation.key is not None:
@@ -233,6 +241,13 @@ class Records:
 
     def _stamp(self, key: TenantKey, payloads: int) -> Stamp:
         return key, self._clock.now_us(), self._entropy.bytes(16 + 16 * payloads)
+
+    def finds_nothing(self, operation: Operation, verdict: Verdict, result: bytes) -> bool:
+        """Whether there is surely nothing to hide in the arguments of a call, its id and its result: one search instead
+        of one for each. Where there may be, or the result is long, each of them is looked at by itself."""
+        if operation.tool.sensitive or verdict.redact or len(result) > SUMMARY_BYTES_MAX:
+            return False
+        return self.redactor.finds_nothing(b"%b\n%b\n%b" % (operation.arguments, operation.call.id.encode(), result))
 
     def _redacted(self, operation: Operation, named: frozenset[str]) -> tuple[bytes, str]:
         """The arguments and the call's id as they may be shown."""

@@ -82,16 +82,20 @@ class Settler:
         now_us = self._world.clock.now_us()
         elapsed_ms = int((self._world.clock.monotonic_s() - claimed.started_s) * 1000)
         spent = spent_on(operation, outcome, elapsed_ms=elapsed_ms)
-        redactor = flight.redactor or self._records.redactor
-        redact = claimed.allow.verdict.redact
-        frame = Frame(claim.operation_id, now_us, redactor, redact, spent)
+        redactor, verdict = flight.redactor or self._records.redactor, claimed.allow.verdict
+        told, redact, clean = claimed.told, verdict.redact, None
+        if told is None:
+            if type(outcome) is Succeeded and redactor is self._records.redactor:
+                clean = outcome.data if self._records.finds_nothing(operation, verdict, outcome.data) else None
+            told = self._records.proposed(operation, verdict, is_clean=clean is not None)
+        frame = Frame(claim.operation_id, now_us, redactor, redact, spent, clean)
         seen = observe(operation, outcome, frame)
         if seen.truncated is not None and isinstance(outcome, Succeeded | Partial):
             seen = await kept_whole(self._world, operation, seen, whole=whole(outcome, frame))
         settlement = Settlement(
             claim,
             settled_as(outcome),
-            self._records.settled(claimed.told, claimed.allow, seen, outcome=outcome, spent=spent),
+            self._records.settled(told, claimed.allow, seen, outcome=outcome, spent=spent),
             now_us,
             to_bytes(seen) if operation.key is not None else None,
             spent,

@@ -2,11 +2,13 @@
 
 import threading
 from dataclasses import replace
+from typing import Annotated
 
 import pytest
 
-from interlock import Caller, Origin, Principal, PrincipalKind, ToolCall, tool
+from interlock import Arg, Caller, Context, Host, Origin, Principal, PrincipalKind, ToolCall, tool
 from interlock.core.lifecycle import Lifecycle
+from interlock.testing.fakes import FakeSecrets
 from tests.gates import ALICE, ASKS, OPERATOR, READS, Shelf, code, granted, opened, records, save, search
 
 WHO = {"principal", "kind", "on_behalf_of", "door", "agent", "model", "trace_id", "actor", "run", "task", "call_id"}
@@ -142,6 +144,73 @@ async def test_secrets_in_what_a_model_says_beside_its_arguments_are_in_no_recor
             assert (await gate.call(call, principal=ALICE)).call_id == call.id
         await gate.call(ToolCall(f"id-{planted}", "x" * 120 + planted), principal=ALICE)
         assert planted[:6] not in str(await records(gate))
+
+
+@pytest.mark.requirement("OBS-5")
+@pytest.mark.parametrize("place", ["arguments", "id", "result", "nowhere"])
+async def test_a_secret_in_one_part_of_a_read_is_hidden_there_and_the_others_stay(place: str) -> None:
+    planted = "plant-3c9d5e21aa"
+    parts = {"arguments": "plain-1", "id": "plain-2", "result": "plain-3"} | {place: planted}
+
+    @tool(effect="read")
+    async def look(query: str) -> str:
+        """Look something up."""
+        return f"{parts['result']} for {len(query)}"
+
+    async with opened(":memory:", [look], secrets=(planted,)) as gate:
+        call = ToolCall(parts["id"], "look", {"query": parts["arguments"]})
+        seen = await gate.call(call, principal=ALICE)
+        (record,) = await records(gate, "call.settled")
+        told = {
+            "arguments": record["arguments"]["query"],
+            "id": record["call_id"],
+            "result": record["result"].removesuffix(f" for {len(parts['arguments'])}"),
+        }
+        assert {part for part in told if told[part] != parts[part]} == {place} - {"nowhere"}
+        assert planted[:6] not in str(record) + str(seen.data)
+
+
+@tool(effect="read", secrets=["token"])
+async def reach(query: str, context: Context) -> dict[str, str]:
+    """Reach for what it was given."""
+    return {"text": f"{context.secrets['token']} and {query}"}
+
+
+@pytest.mark.requirement("OBS-5")
+async def test_a_read_hides_the_credentials_that_it_was_given() -> None:
+    async with opened(":memory:", [reach], host=Host(secrets=FakeSecrets({"token": "cred-77f0b6a1e9"}))) as gate:
+        seen = await gate.call(ToolCall("c1", "reach", {"query": "words"}), principal=ALICE)
+        (record,) = await records(gate, "call.settled")
+        assert seen.data == record["result"] == {"text": "[redacted] and words"}
+
+
+@pytest.mark.requirement("OBS-5")
+async def test_a_read_hides_an_argument_that_is_marked_as_sensitive() -> None:
+    @tool(effect="read")
+    async def tell(marked: Annotated[str, Arg(sensitive=True)]) -> str:
+        """Tell something."""
+        return "told"
+
+    async with opened(":memory:", [tell]) as gate:
+        await gate.call(ToolCall("c1", "tell", {"marked": "words"}), principal=ALICE)
+        (record,) = await records(gate, "call.settled")
+        assert record["arguments"] == {"marked": "[redacted]"}
+
+
+@pytest.mark.requirement("OBS-5")
+@pytest.mark.parametrize("policy", [READS, REDACTS], ids=["all shown", "a field hidden"])
+async def test_a_read_of_plain_words_hides_what_policy_names_and_what_it_was_cleaned_to(policy: str) -> None:
+    @tool(effect="read")
+    async def tell(text: str) -> dict[str, str]:
+        """Tell what was asked."""
+        return {"text": text, "more": "pla\u200bnt-3c9d5e21aa"}
+
+    async with opened(":memory:", [tell], policy, secrets=("plant-3c9d5e21aa",)) as gate:
+        seen = await gate.call(ToolCall("c1", "tell", {"text": "t"}), principal=ALICE)
+        (record,) = await records(gate, "call.settled")
+        told = "t" if policy is READS else "[redacted]"
+        assert record["arguments"] == {"text": told}
+        assert seen.data == record["result"] == {"text": told, "more": "[redacted]"}
 
 
 @pytest.mark.requirement("AUD-1")
