@@ -6,8 +6,9 @@ Every op says which rows it needs, guards, makes what may fail, and changes the 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
-from interlock.core.budget import Taken
+from interlock.core.budget import Limit, Taken, Unit
 from interlock.core.chain import Receipt
 from interlock.core.effect import CallState
 from interlock.core.journal import Event
@@ -29,6 +30,9 @@ from interlock.store.rules import (
     settled_state,
 )
 from interlock.store.seal import of_call
+
+CROWD: Final = 100_000
+"""So many calls are never at work at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,8 +211,18 @@ def _let_go(sheet: Sheet, row: CallRow, *, state: CallState, settlement: Settlem
             row.owner, row.owner_lives = NOBODY, False
     else:
         sheet.books.settle(row.holds, spent=settlement.spent)
-        sheet.let_go.update(scope for scope, _, limits in row.holds if limits)
+        sheet.let_go.update([scope for scope, _, limits in row.holds if limits and _may_be_waited_for(limits)])
         row.holds = ()
+
+
+def _may_be_waited_for(limits: tuple[Limit, ...]) -> bool:
+    """Whether the end of a call may let another begin: what was counted stays so, and some limits are never reached."""
+    return any(
+        limit.amount < CROWD if limit.unit is Unit.CONCURRENT else limit.unit not in _COUNTED for limit in limits
+    )
+
+
+_COUNTED: Final = (Unit.ROUNDS, Unit.CALLS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ CREATE INDEX audit_by_call ON audit (call) WHERE call <> '';
 -- What `write_claim` does, which a process goes on with that was at work before this. Where all scopes take the same, as they
 -- nearly always do, `scopes` come with these amounts and with the most of two units for each, where it has any; otherwise with
 -- what `move_usage` takes. What an expression costs is its beginning, not its rows: so few are here, and few statements.
--- The lease, the epoch, the floor of fences and the questions are looked at last, after the key was taken.
+-- What is this process's own comes first, so that others wait for scopes as short as can be; the lease, the epoch, the floor
+-- of fences and the questions are looked at last, after the key was taken.
 CREATE FUNCTION claim_call(
     this bigint, next bigint, decided_under bigint, assumed_floor bigint,
     scopes bytea[], more_calls bigint, more_working_ms bigint, more_concurrent bigint, most_calls bigint[],
@@ -36,6 +37,12 @@ BEGIN
     UPDATE batches SET number = next WHERE owner = this AND number = next - 1;
     IF NOT FOUND THEN
         RAISE 'another batch of this owner has been here' USING ERRCODE = 'IL002';
+    END IF;
+    IF record_place IS NOT NULL THEN
+        UPDATE chains SET sequence = new_sequence, hash = new_hash WHERE id = chain;
+        INSERT INTO audit (place, hash, body, tenant, kind, at_us, call, subject, record, kept_sealed)
+        VALUES (record_place, new_hash, record_body, record_tenant, record_kind, record_at_us, record_call, record_subject,
+                record_first, record_kept);
     END IF;
     PERFORM pg_advisory_xact_lock_shared(7310, 2);
     IF amounts IS NOT NULL THEN
@@ -59,12 +66,6 @@ BEGIN
                        head, holds, operation_sealed)
     VALUES (new_place, new_tenant, new_id, 'claimed', new_fence, false, this, new_at_us, new_until_us, new_key,
             new_key IS NOT NULL, new_run, new_task, new_head, new_holds, new_operation);
-    IF record_place IS NOT NULL THEN
-        UPDATE chains SET sequence = new_sequence, hash = new_hash WHERE id = chain;
-        INSERT INTO audit (place, hash, body, tenant, kind, at_us, call, subject, record, kept_sealed)
-        VALUES (record_place, new_hash, record_body, record_tenant, record_kind, record_at_us, record_call, record_subject,
-                record_first, record_kept);
-    END IF;
     SELECT until > clock_timestamp(), epoch.epoch = decided_under AND (new_key IS NULL OR fence_floor = assumed_floor),
            EXISTS (SELECT FROM approvals WHERE key_place = new_key AND state = 'pending')
     INTO lives, holds, asked FROM owners, epoch WHERE id = this;
@@ -105,6 +106,12 @@ BEGIN
                      observation_sealed = new_observation, looks_count = new_looks_count,
                      looks_next_us = new_looks_next_us, looks_escalated = new_looks_escalated
     WHERE place = old_place;
+    IF record_place IS NOT NULL THEN
+        UPDATE chains SET sequence = new_sequence, hash = new_hash WHERE id = chain;
+        INSERT INTO audit (place, hash, body, tenant, kind, at_us, call, subject, record, kept_sealed)
+        VALUES (record_place, new_hash, record_body, record_tenant, record_kind, record_at_us, record_call, record_subject,
+                record_first, record_kept);
+    END IF;
     IF amounts IS NOT NULL THEN
         PERFORM move_usage(scopes, amounts, NULL);
     ELSE
@@ -119,12 +126,6 @@ BEGIN
     END IF;
     IF run_place IS NOT NULL THEN
         PERFORM move_run(run_place, run_assumed, run_version, run_facts, run_ended);
-    END IF;
-    IF record_place IS NOT NULL THEN
-        UPDATE chains SET sequence = new_sequence, hash = new_hash WHERE id = chain;
-        INSERT INTO audit (place, hash, body, tenant, kind, at_us, call, subject, record, kept_sealed)
-        VALUES (record_place, new_hash, record_body, record_tenant, record_kind, record_at_us, record_call, record_subject,
-                record_first, record_kept);
     END IF;
     PERFORM FROM owners WHERE id = this AND until > clock_timestamp();
     IF NOT FOUND THEN
