@@ -43,7 +43,8 @@ def allow(path: Path) -> None:
 
 def states(cli: Cli) -> dict[str, Any]:
     found = cli("tools", "list", "--all", "--json").document["tools"]
-    return {each["name"]: (each["version"], each["state"]) for each in found if each["name"] in ("send", "read")}
+    meant = [each for each in found if each["default"] and each["name"] in ("send", "read")]
+    return {each["name"]: (each["version"], each["state"]) for each in meant}
 
 
 def test_a_project_without_snapshots_has_nothing_to_hold(cli: Cli, project: Path) -> None:
