@@ -87,11 +87,10 @@ class View:
         return replace(told, details={}, hint="") if hidden else told
 
     def _nearest(self, name: str, caller: Caller) -> Iterator[str]:
-        """Policy is asked about names that are close, never about all."""
-        tools = tools_near(caller, self.catalogue, name)
-        close = nearest(name, [each for each, tool in tools.items() if tool.state not in CLOSED])
-        seen = (each for each in close if self.visibility(tools[each], caller) is not Visibility.NEVER)
-        return islice(seen, HINTS_MAX)
+        """Policy is asked about names that are close, never about all; what it hides takes the place of none."""
+        tools, sees = tools_near(caller, self.catalogue, name), self.sees(caller)
+        told = [each for each, tool in tools.items() if tool.state not in CLOSED and sees(tool)]
+        return islice(nearest(name, told), HINTS_MAX)
 
     def sees(self, caller: Caller) -> Callable[[Tool], bool]:
         """Whether this caller may ever call each of many tools: policy is asked once of those that it judges alike."""

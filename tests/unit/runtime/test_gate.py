@@ -13,7 +13,22 @@ from hypothesis import strategies as st
 
 from interlock import Arg, Caller, Gate, Observation, PolicySource, ToolCall, tool
 from interlock.core.canonical import Json, canonical
-from tests.gates import ALICE, ALL, ASKS, BOB, OPERATOR, READS, Shelf, asked, code, opened, records, save, search
+from tests.gates import (
+    ALICE,
+    ALL,
+    ASKS,
+    BOB,
+    OPERATOR,
+    READS,
+    AnyTool,
+    Shelf,
+    asked,
+    code,
+    opened,
+    records,
+    save,
+    search,
+)
 
 NEVER_SAVES = '@id("reads") permit (principal, action in Action::"read", resource);'
 BROKEN = [
@@ -87,6 +102,30 @@ async def test_only_names_that_the_caller_may_see_are_suggested() -> None:
             seen = await gate.call(ToolCall("c1", wrong, "{}"), principal=ALICE)
             assert seen.error is not None
             assert (code(seen), seen.error.details.get("nearest")) == ("TOOL_NOT_FOUND", near)
+
+
+def reader(name: str) -> AnyTool:
+    @tool(effect="read", owner="eng", name=name)
+    async def act(query: str) -> str:
+        """Look something up."""
+        return query
+
+    return act
+
+
+@pytest.mark.requirement("CALL-4")
+async def test_tools_that_the_caller_may_not_see_change_nothing_about_what_is_suggested() -> None:
+    heard = []
+    secret = [f"find_notes{letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    forbids = "".join(f'@id("{each}") forbid (principal, action == Action::"{each}", resource);' for each in secret)
+    for hidden, policy in (([], ALL), (secret, ALL + forbids)):
+        tools = [reader(name) for name in ("find_note", "search", *hidden)]
+        async with opened(":memory:", tools, policy) as gate:
+            seen = [await gate.call(ToolCall("c1", wrong, "{}"), principal=ALICE) for wrong in ("find_notes", "serch")]
+            heard.append([(each.error, each.hint, each.user_text) for each in seen])
+    assert heard[0] == heard[1]
+    assert heard[0][0][0] is not None
+    assert heard[0][0][0].details == {"nearest": ["find_note"]}
 
 
 @pytest.mark.requirement("CALL-5")
