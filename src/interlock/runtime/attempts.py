@@ -55,8 +55,10 @@ async def attempt_all(
         return Attempt(_not_now(spec, pause_s))
     if spec.precondition and (unmet := await _unmet(invocation, runner=runner, clock=clock)) is not None:
         return Attempt(unmet)
-    if spec.effect.is_effect and (moved := await _moved_on(invocation, runner=runner, clock=clock)) is not None:
-        return Attempt(moved)
+    if spec.effect.is_effect and spec.resource is not None and spec.resource.resolved:
+        moved = await _moved_on(invocation, runner=runner, clock=clock)
+        if moved is not None:
+            return Attempt(moved)
     before = _FIRST
     while True:
         number = before.attempts + 1
@@ -118,8 +120,6 @@ async def _moved_on(invocation: Invocation, *, runner: Runner, clock: Clock) -> 
     That is the version that policy judged, or people approved, and the one that the call names.
     """
     operation = invocation.operation
-    if operation.spec.resource is None or not operation.spec.resource.resolved:
-        return None
     judged = None if operation.resource is None else operation.resource.version
     meant = operation.values.get(operation.spec.resource_version) if operation.spec.resource_version else None
     until_s = min(invocation.deadline_s, clock.monotonic_s() + operation.spec.timeout_ms / 1_000)

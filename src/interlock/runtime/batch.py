@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 
 from interlock.core.admission import admit
 from interlock.core.batch import FREE, Member, Place, member, no_operation, places
@@ -73,7 +74,7 @@ async def call_many(
     try:
         for task in tasks:  # most end together: after the first, hardly one is waited for
             if not task.done():
-                await asyncio.wait((task,))
+                await _end_of(task)
     except asyncio.CancelledError:
         await _cancel(tasks)
         for each in placed:
@@ -144,6 +145,18 @@ def _member(call: ToolCall, caller: Caller, catalogue: Catalogue) -> Member:
     call, caller, inadmissible = admit(call, caller)
     operation = inadmissible or propose(call, caller, catalogue)
     return no_operation(call.name) if isinstance(operation, Deny) else member(operation)
+
+
+async def _end_of(task: asyncio.Task[Observation]) -> None:
+    """Wait until it has ended, however: what `asyncio.wait` does for many, at a fifth of what that costs for one."""
+    ended = asyncio.get_running_loop().create_future()
+    task.add_done_callback(partial(_tell, ended))
+    await ended
+
+
+def _tell(ended: asyncio.Future[None], _: object) -> None:
+    if not ended.done():  # it is where who waits was cancelled
+        ended.set_result(None)
 
 
 async def _cancel(tasks: Sequence[asyncio.Task[Observation]]) -> None:

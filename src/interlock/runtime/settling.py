@@ -78,16 +78,15 @@ class Settler:
         await self._world.recovery.work_ended(claim, event)
 
     async def _write(self, claimed: Claimed, outcome: Outcome, flight: Flight) -> Observation:
-        operation, claim = claimed.operation, claimed.claim
-        now_us = self._world.clock.now_us()
-        elapsed_ms = int((self._world.clock.monotonic_s() - claimed.started_s) * 1000)
-        spent = spent_on(operation, outcome, elapsed_ms=elapsed_ms)
-        redactor, verdict = flight.redactor or self._records.redactor, claimed.allow.verdict
+        operation, claim, clock, records = claimed.operation, claimed.claim, self._world.clock, self._records
+        now_us = clock.now_us()
+        spent = spent_on(operation, outcome, elapsed_ms=int((clock.monotonic_s() - claimed.started_s) * 1000))
+        redactor, verdict = flight.redactor or records.redactor, claimed.allow.verdict
         told, redact, clean = claimed.told, verdict.redact, None
         if told is None:
-            if type(outcome) is Succeeded and redactor is self._records.redactor:
-                clean = outcome.data if self._records.finds_nothing(operation, verdict, outcome.data) else None
-            told = self._records.proposed(operation, verdict, is_clean=clean is not None)
+            if type(outcome) is Succeeded and redactor is records.redactor:
+                clean = outcome.data if records.finds_nothing(operation, verdict, outcome.data) else None
+            told = records.proposed(operation, verdict, is_clean=clean is not None)
         frame = Frame(claim.operation_id, now_us, redactor, redact, spent, clean)
         seen = observe(operation, outcome, frame)
         if seen.truncated is not None and isinstance(outcome, Succeeded | Partial):
@@ -95,7 +94,7 @@ class Settler:
         settlement = Settlement(
             claim,
             settled_as(outcome),
-            self._records.settled(told, claimed.allow, seen, outcome=outcome, spent=spent),
+            records.settled(told, claimed.allow, seen, outcome=outcome, spent=spent),
             now_us,
             to_bytes(seen) if operation.key is not None else None,
             spent,
@@ -110,6 +109,6 @@ class Settler:
             self._queues.released(claimed.taken)
         if receipt is not None:
             return released(seen, receipt)
-        late = await self._world.calls.record(Entry(self._records.late(operation, seen, redact=redact)))
+        late = await self._world.calls.record(Entry(records.late(operation, seen, redact=redact)))
         lost = Unknown("Another worker took this call over; its outcome is being established.")
         return released(observe(operation, lost, Frame(claim.operation_id, now_us, redactor)), late)
