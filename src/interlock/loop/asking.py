@@ -66,12 +66,16 @@ class Heard:
 
 @frozen
 class _Offered:
-    """What was offered last, and what it was worked out from: most turns are offered the same."""
+    """What was offered last, and what it was worked out from: most turns are offered the same. `lasts`: whatever the
+    time is."""
 
     view: View
-    role: Role
+    agent: Agent
+    dialect: Dialect
+    names: tuple[str, ...] | None
     principal: Principal
     offer: Offer
+    lasts: bool
 
 
 # What every turn is compared with: looking a member up in its class costs as much as a call.
@@ -144,23 +148,23 @@ class Asking:
         if (
             known is not None
             and known.view is current
-            and known.role.agent is agent
-            and known.role.dialect is dialect
-            and known.role.names == names
+            and known.agent is agent
+            and known.dialect is dialect
+            and known.names == names
             and known.principal is who
-            and known.offer.until_us is None
+            and known.lasts
             and reach.health.is_quiet
         ):
             return known.offer
         role = Role(agent, view.agents, dialect, names)
         found = reach.offers.of(current, caller, view.begun.bound, role=role, now_us=self._drive.now_us())
-        self._offered = _Offered(current, role, who, found)
+        self._offered = _Offered(current, agent, dialect, names, who, found, found.until_us is None)
         return found
 
     def offered(self, dialect: str, caller: Caller) -> Offer:
         """The tools of the turn whose calls came: as they were offered, where that is known here."""
         known = self._offered
-        if known is not None and known.role.dialect == dialect and known.role.agent is self._drive.view.agent:
+        if known is not None and known.dialect == dialect and known.agent is self._drive.view.agent:
             return known.offer
         return self.offer(Dialect(dialect), caller)
 

@@ -70,7 +70,7 @@ class _At(Enum):
 
 # What every step is compared with: looking a member up in its class costs as much as a call.
 _STEP, _MODEL, _CALLS = _At.STEP, _At.MODEL, _At.CALLS
-_RESPONSE, _CANCEL = State.MODEL_RESPONSE, Wish.CANCEL
+_RESPONSE, _TOOLS, _CANCEL = State.MODEL_RESPONSE, State.TOOLS, Wish.CANCEL
 
 
 class Drive:
@@ -90,7 +90,7 @@ class Drive:
         self._leaving = False
         self._is_expired = False
         self._timer: asyncio.TimerHandle | None = None
-        self._wound_us = 0
+        self._looked_us = self._wound_us = 0
         self._held_s = self.clock.monotonic_s()
 
     async def run(self) -> None:
@@ -135,7 +135,7 @@ class Drive:
         Raises `Interrupted`.
         """
         expires_us = self.view.begun.expires_us
-        if expires_us is not None and (self._timer is None or not 0 <= self.now_us() - self._wound_us < WOUND_US):
+        if expires_us is not None and (self._timer is None or not 0 <= self._looked_us - self._wound_us < WOUND_US):
             self._wind(expires_us)
         return await self._see(work, _MODEL)
 
@@ -201,16 +201,32 @@ class Drive:
         if wish is not None:
             await self.end(Cause.CANCELLED, Ended("cancelled", f"Cancelled by {wish.by}. {wish.text}".strip()))
             return False
-        broken = over(view, now_us=self.now_us())
+        self._looked_us = self.now_us()
+        broken = over(view, now_us=self._looked_us)
         if broken is not None:
             await self.end(*broken)
             return False
         try:
-            return await (self._next() if not view.wishes else self._at_its_state())
+            if view.wishes:
+                return await self._at_its_state()
+            is_asking = view.state in ASKS
+            goes_on = await self._next()
+            if is_asking and goes_on and self._may_call():
+                goes_on = await self._calling.step()
+            return goes_on
         except Interrupted:
             self._stop_asked = self._is_expired = False
             await self.catch_up()
             return True
+
+    def _may_call(self) -> bool:
+        """Whether the calls of an answer that was just taken in may be made with no step between: there is time, nobody
+        wants anything, and an answer that calls something is no trouble."""
+        view = self.view
+        if view.state is not _TOOLS or view.wishes or self._leaving or self._stop_asked:
+            return False
+        expires_us = view.begun.expires_us
+        return expires_us is None or self.now_us() < expires_us
 
     async def _at_its_state(self) -> bool:
         """What somebody wants, or else what comes next."""

@@ -44,13 +44,12 @@ class Transcript:
             self._sent = view.conversation_at
             self._kept = Conversation(_opening(view))
         history, kept = view.history, self._kept
-        while self._sent < len(history):
-            item = history[self._sent]
+        for item in history[self._sent :]:
             if type(item) is Round and item.calls:
-                kept.add_whole([*self._codec.echo(item.turn), *self._codec.results(_answers(item))])
+                kept.add_whole(_round(item, self._codec))
             else:
                 kept += _messages(item, self._codec)
-            self._sent += 1
+        self._sent = len(history)
         return [*kept, _said(note)] if note else kept
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from interlock.core.budget import Amounts, Counted, Reservation, ScopeKey, Taken, Usage, packed, settled
 from interlock.core.labels import Labels
@@ -99,19 +98,14 @@ class Books:
             and (not denied or denied in run.denied)
         ):
             return
-        self.runs[key] = replace(
-            run,
-            version=run.version + 1,
-            labels=joined,
-            tools=run.tools | {tool} if tool else run.tools,
-            denied=run.denied | {denied} if denied else run.denied,
-        )
+        tools, declined = run.tools | {tool} if tool else run.tools, run.denied | {denied} if denied else run.denied
+        self.runs[key] = RunFacts(run.id, run.version + 1, joined, tools, declined, run.ended)
         self.changed_runs.add(key)
 
     def end(self, key: RunKey, *, why: str) -> None:
         """A run takes no more calls."""
         run = self.runs[key]
-        self.runs[key] = replace(run, version=run.version + 1, ended=why)
+        self.runs[key] = RunFacts(run.id, run.version + 1, run.labels, run.tools, run.denied, why)
         self.changed_runs.add(key)
 
 
