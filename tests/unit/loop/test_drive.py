@@ -5,11 +5,13 @@ from collections.abc import Mapping
 
 import pytest
 
-from interlock import Host
+from interlock import Gate, Host
 from interlock.core.errors import StoreError
+from interlock.loop.entries import Wish
 from interlock.loop.limits import RunLimits
 from interlock.loop.machine import State
 from interlock.loop.model import Reply
+from interlock.ports import NotMoved, RunMove
 from interlock.store.memory import MemoryStore
 from interlock.testing.fakes import FakeClock
 from interlock.testing.models import Script, ScriptedModel
@@ -108,6 +110,46 @@ async def test_words_that_come_while_a_step_is_written_stand_before_it() -> None
     assert kinds == ["begun", *["said"] * 20, "responded", "observed", "responded", "ended"]
 
 
+@pytest.mark.requirement("LOOP-8")
+async def test_of_an_answer_that_came_when_its_run_was_to_rest_nothing_is_called_before_it_goes_on() -> None:
+    model, shelf = Waiting([("search", {"query": "x"}), "done"]), Shelf()
+    async with opened(":memory:", model, shelf.tools) as gate:
+        run = await start(gate)
+        await model.asked.wait()
+        await run.wish(Wish.PAUSE)
+        model.go.set()
+        await rested(gate, run.id)
+        assert ((await run.report()).state, shelf.searched) == (State.PAUSED, [])
+        await run.wish(Wish.RESUME)
+        assert (await run.result()).state is State.COMPLETE
+    assert shelf.searched == ["x"]
+
+
+async def test_of_an_answer_that_came_when_its_process_was_to_let_go_nothing_is_called_here() -> None:
+    store, shelf = MemoryStore(), Shelf()
+    write = store.runs.move_run
+
+    async def leaving(move: RunMove) -> int | NotMoved:
+        moved = await write(move)
+        if len(gates) == 1 and move.state == State.TOOLS:
+            gates[0].runs._engine._drives["acme", move.claim.id].leave()
+        return moved
+
+    store.runs.move_run = leaving  # type: ignore[method-assign]
+    gates = list[Gate]()
+    async with on_store(
+        store, ScriptedModel([("search", {"query": "x"}), "done"]), shelf.tools, runs_every_s=0
+    ) as gate:
+        gates.append(gate)
+        run = await start(gate)
+        await rested(gate, run.id)
+        assert ((await run.report()).state, shelf.searched) == (State.TOOLS, [])
+        gates.append(gate)
+        await gate.runs._engine.wake("acme", run.id)
+        assert (await run.result()).state is State.COMPLETE
+    assert shelf.searched == ["x"]
+
+
 class Falters(ScriptedModel):
     """A model that answers once, in which time the clock goes on, and then never."""
 
@@ -120,6 +162,17 @@ class Falters(ScriptedModel):
             await asyncio.Event().wait()
         self.clock.advance(self.takes_s)
         return await super().ask(body)
+
+
+@pytest.mark.requirement("LOOP-8")
+async def test_nothing_is_called_of_an_answer_that_came_when_the_time_of_its_run_was_over() -> None:
+    clock, shelf = FakeClock(), Shelf()
+    async with opened(":memory:", Falters(clock, takes_s=11), shelf.tools, host=Host(clock=clock)) as gate:
+        run = await start(gate, limits=RunLimits(expires_s=10))
+        report = await run.result(timeout_s=5)
+        kinds = [event.kind for event in await events(run)]
+    assert (report.state, report.reason) == (State.ABORTED, "expired")
+    assert (kinds, shelf.searched) == (["begun", "responded", "ended"], [])
 
 
 @pytest.mark.requirement("LOOP-8")
