@@ -23,9 +23,7 @@ from interlock.loop.calling import Calling
 from interlock.loop.entries import (
     Ended,
     Entry,
-    Faulted,
     Moved,
-    Responded,
     Step,
     Wish,
     causes_of,
@@ -36,6 +34,7 @@ from interlock.loop.interrupted import CutOff, Interrupted, RunLost
 from interlock.loop.machine import OVER, RESTING, Cause, State, after
 from interlock.loop.noting import Noting
 from interlock.loop.reach import Reach
+from interlock.loop.report import end_record
 from interlock.loop.verdict import ASKS, over
 from interlock.loop.view import RunView
 from interlock.models.turn import Turn
@@ -388,21 +387,5 @@ class Drive:
 
     def _ending(self, state: State, steps: Sequence[Step], reason: str) -> Event:
         """The record of the end, with what was used by then: by what is written now, too."""
-        view, spent = self.view, self.view.spent.so_far()
-        for each in steps:
-            if isinstance(each.body, Responded | Faulted):
-                spent.charge(each.body)
-        record = {
-            "subject": view.id,
-            "principal": view.begun.principal.id,
-            "on_behalf_of": view.begun.principal.on_behalf_of,
-            "agent": view.agent.name,
-            "state": state.value,
-            "reason": reason,
-            "rounds": spent.rounds,
-            "calls": spent.calls,
-            "tokens": spent.tokens,
-            "cost_micros": spent.cost_micros,
-            "working_ms": spent.working_ms,
-        }
-        return self.reach.records.act(EventKind.RUN_ENDED, view.tenant, record)
+        record = end_record(self.view, [each.body for each in steps], state=state, reason=reason)
+        return self.reach.records.act(EventKind.RUN_ENDED, self.view.tenant, record)

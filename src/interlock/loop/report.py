@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from interlock.core.observation import Status
+from interlock.loop.entries import Body, Faulted, Responded
 from interlock.loop.machine import State
 from interlock.loop.view import Round, RunView, Spent
 
@@ -57,6 +59,27 @@ def report_of(view: RunView) -> RunReport:
         fault=view.fault,
         unknown=tuple(_unknown(view)),
     )
+
+
+def end_record(view: RunView, written: Iterable[Body], *, state: State, reason: str) -> dict[str, object]:
+    """What is put on record of the end of a run: what was used by then, by what is written now, too."""
+    spent = view.spent.so_far()
+    for each in written:
+        if isinstance(each, Responded | Faulted):
+            spent.charge(each)
+    return {
+        "subject": view.id,
+        "principal": view.begun.principal.id,
+        "on_behalf_of": view.begun.principal.on_behalf_of,
+        "agent": view.agent.name,
+        "state": state.value,
+        "reason": reason,
+        "rounds": spent.rounds,
+        "calls": spent.calls,
+        "tokens": spent.tokens,
+        "cost_micros": spent.cost_micros,
+        "working_ms": spent.working_ms,
+    }
 
 
 def _unknown(view: RunView) -> list[str]:
