@@ -45,9 +45,10 @@ class Books:
         """The usage with every reservation held, to be entered with `enter`; None where one of them does not fit."""
         return (reservations if type(reservations) is Taken else Taken.of(reservations)).held(self.usage)
 
-    def is_at(self, version: int | None, *, run: RunKey) -> bool:
-        """Whether nothing that a decision may read of the run has changed since that version, where one is given."""
-        return version is None or self.runs[run].version == version
+    def takes_calls(self, run: RunKey, *, at: int | None) -> bool:
+        """Whether it has not ended, and nothing that a decision may read of it has changed since a version, if given."""
+        facts = self.runs[run]
+        return facts.ended is None and (at is None or facts.version == at)
 
     def enter(self, usage: dict[ScopeKey, Counted]) -> None:
         """Make this the usage of these scopes."""

@@ -150,9 +150,8 @@ class MemoryStore(MemoryCompensations):
         tenant = operation.tenant
         if intent.epoch != self._epoch:
             return NotClaimed.EPOCH
-        if intent.run_version is not None and not self._books.is_at(
-            intent.run_version, run=(tenant, operation.run or "")
-        ):
+        run = operation.run
+        if run is not None and not self._books.takes_calls((tenant, run), at=intent.run_version):
             return NotClaimed.RUN
         if not self._is_free(intent):
             return NotClaimed.KEY

@@ -60,7 +60,8 @@ class Claiming:
         intent, operation = self.intent, self.intent.operation
         if intent.epoch != sheet.epoch:
             return NotClaimed.EPOCH
-        if not sheet.books.is_at(intent.run_version, run=(operation.tenant, operation.run or "")):
+        run = operation.run
+        if run is not None and not sheet.books.takes_calls((operation.tenant, run), at=intent.run_version):
             return NotClaimed.RUN
         if not _is_free(sheet, intent):
             return NotClaimed.KEY

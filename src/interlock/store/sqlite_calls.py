@@ -68,10 +68,9 @@ def epoch_or_run(desk: Desk, *, intent: Intent) -> NotClaimed | None:
     """The guards that need no row."""
     if intent.epoch != desk.epoch:
         return NotClaimed.EPOCH
-    if intent.run_version is not None:
-        operation = intent.operation
-        if not desk.books.is_at(intent.run_version, run=(operation.tenant, operation.run or "")):
-            return NotClaimed.RUN
+    operation, run = intent.operation, intent.operation.run
+    if run is not None and not desk.books.takes_calls((operation.tenant, run), at=intent.run_version):
+        return NotClaimed.RUN
     return None
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from interlock.core.approval import ApprovalState
-from interlock.ports import ApprovalChange, Asking, RunClaim
+from interlock.ports import ApprovalChange, Asking, NotClaimed, RunClaim
 from interlock.testing.store_contract_runs import (
     LATER_US,
     WORDS,
@@ -90,7 +90,10 @@ class DueRunContract(ContractTests):
         assert (await found(store)).wake_us == 0
         await store.runs.begin_run(new_run(tenant="globex"))
         assert await store.runs.move_run(step(RunClaim(TENANT, RUN, 1), ended="done")) == 2
-        await claimed(store, intent=values.resumed(asking))
+        assert await store.claim(values.resumed(asking)) is NotClaimed.RUN
+        granted = values.granted(asking).changed
+        withdrawn = replace(granted, state=ApprovalState.WITHDRAWN)
+        assert await store.change(ApprovalChange(granted, withdrawn, values.event())) is not None
         assert (await found(store)).wake_us is None
         assert await due(store, LATER_US) == []
 

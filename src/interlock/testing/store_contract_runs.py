@@ -223,7 +223,10 @@ class RunContract(ContractTests):
         await store.runs.move_run(step(claim, ended="the goal is met"))
         ended = replace(before, version=before.version + 1, ended="the goal is met")
         assert (await store.look(values.look())).run == ended
-        assert await store.claim(replace(values.intent("k"), run_version=before.version)) is NotClaimed.RUN
+        for version in (before.version, None):
+            for intent in (values.intent("k"), values.read()):
+                assert await store.claim(replace(intent, run_version=version)) is NotClaimed.RUN
+        assert await store.open_calls() == ()
         store = await self.next_holder(store)
         assert (await store.look(values.look())).run == ended
 

@@ -73,6 +73,9 @@ def test_the_version_of_a_run_rises_with_what_a_decision_reads_and_with_nothing_
     ):
         books.join(RUN, **change)
         assert books.runs[RUN].version == version
-        assert books.is_at(version, run=RUN)
-    assert not books.is_at(2, run=RUN)
-    assert books.is_at(None, run=RUN)
+        assert books.takes_calls(RUN, at=version)
+    assert not books.takes_calls(RUN, at=2)
+    assert books.takes_calls(RUN, at=None)
+    books.end(RUN, why="done")
+    assert not books.takes_calls(RUN, at=None)
+    assert not books.takes_calls(RUN, at=4)
