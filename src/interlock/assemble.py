@@ -150,7 +150,7 @@ class Gate(Walk):
         self.examples = LibraryDesk(world, views=views, records=records, home=settings.tenant)
         self.agents = AgentDesk(world, views=views, records=records, home=settings.tenant)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
-        self.audit = AuditDesk(world, records, home=settings.tenant)
+        self.audit = AuditDesk(world, records, settings=settings)
         self.recovery = RecoveryDesk(self, world, records, views=views, settings=settings)
         self.compensations = CompensationDesk(self, world, records=records, views=views)
         self.recovery.and_then(self.compensations.go_on)

@@ -22,7 +22,7 @@ from interlock import (
 )
 from interlock.core.tool import Vendor
 from interlock.testing.fakes import FakeClock
-from tests.gates import ALICE, ASKS, READS, AnyTool, Shelf, asked, code, opened, save, search, used
+from tests.gates import ALICE, ASKS, OPERATOR, READS, AnyTool, Shelf, asked, code, opened, save, search, used
 
 SCOPES = [ScopeKind.RUN, ScopeKind.AGENT, ScopeKind.PRINCIPAL, ScopeKind.TENANT, ScopeKind.TOOL, ScopeKind.RUN_TOOL]
 IN_RUN = Caller(ALICE, run="r1", task="t", origin=Origin(agent="a1"))
@@ -208,3 +208,14 @@ async def test_what_recovery_finds_to_have_happened_is_charged_its_maximum(gate_
         )
         assert (await gate.recovery.recover()).found_out == 1
         assert await used(gate, "cost_micros") == 7
+
+
+@pytest.mark.requirement("BUD-1", "AUD-4")
+async def test_a_purge_gives_nobody_a_window_that_goes_on_once_more(tmp_path: Path) -> None:
+    shelf, clock, path = Shelf(), FakeClock(), str(tmp_path / "gate.db")
+    limits = [Limit(ScopeKind.TENANT, Unit.CALLS, 1, window_s=30 * 86_400)]
+    for expected in ("ok", "RATE_LIMITED", "RATE_LIMITED"):
+        async with opened(path, shelf.tools, limits=limits, host=Host(clock=clock)) as gate:
+            assert code(await gate.call(search(), principal=ALICE)) == expected
+            clock.advance(10)
+            await gate.audit.purge(clock.now_us(), by=OPERATOR)

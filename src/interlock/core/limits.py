@@ -45,6 +45,11 @@ class Rows:
         return self.since_us <= now_us < self.until_us
 
 
+def longest_window_us(limits: Limits) -> int:
+    """How long the longest window is that any of them counts in; zero where none does."""
+    return max((each.window_s for each in limits.limits), default=0) * 1_000_000
+
+
 class LimitTable:
     """Limits grouped by what shares one usage row. Remembers what calls took: most take what another took before."""
 

@@ -75,9 +75,10 @@ class Intent:
 
     Guards: no live or finished call holds `operation.key` (unless it is `continues`, which is unknown and at which
     nobody is at work); every reservation fits; `approval` is granted, unexpired at `at_us`, and bound to
-    `operation.digest`; the tool's epoch in the store is `epoch`; the run has not ended, and its version is `run_version`
-    where given. The claim uses up the approval, voids other pending approvals of the same key, joins `ceiling` into the
-    run's labels and adds the tool to its history at once. What the continued call held is used up: it may have happened.
+    `operation.digest`; the tool's epoch in the store is `epoch`; the run has not ended, and has the version
+    `run_version` where given. The claim uses up the approval, voids other pending approvals of the same key, joins
+    `ceiling` into the run's labels and adds the tool to its history at once. What the continued call held is used up:
+    it may have happened.
 
     `fused`: a read without key or approval that may be held in memory and written together with its settlement, as one
     event; a store that cannot prove that no other process shares its budgets and runs claims it durably instead. A

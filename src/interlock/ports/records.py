@@ -65,8 +65,12 @@ class Artifacts(Protocol):
 class Retention(Protocol):
     """How long things are kept whole. Owned by `runtime.audit`."""
 
-    async def purge(self, before_us: int) -> None:
-        """Forget payloads, results and operations of closed calls from before then; records and chains stay whole."""
+    async def purge(self, before_us: int, *, windows_before_us: int | None = None) -> None:
+        """Forget payloads, results and operations of closed calls from before then; records and chains stay whole.
+
+        Usage of rate windows goes where they began before `windows_before_us` (`before_us` where it is not given): the
+        store does not know how long they are, and whoever counts in one that goes on must find what was used.
+        """
 
 
 class Ledger(Protocol):

@@ -14,6 +14,7 @@ from interlock.core.export import export_lines
 from interlock.core.export_lines import Kept, Shown
 from interlock.core.frozen import frozen
 from interlock.core.journal import RECORD, AuditQuery, AuditRecord, EventKind
+from interlock.core.limits import longest_window_us
 from interlock.core.refusals import Code
 from interlock.core.signing import fingerprint
 from interlock.core.tool import SHARED
@@ -21,6 +22,7 @@ from interlock.runtime.acts import AUDITORS, only_operators, signed_by
 from interlock.runtime.proof import pages, prove
 from interlock.runtime.records import Records
 from interlock.runtime.world import World
+from interlock.settings import Settings
 
 
 @frozen
@@ -36,9 +38,10 @@ class Purgeable:
 class AuditDesk:
     """What people do with the audit log. Every method reads within the tenant of `by`."""
 
-    def __init__(self, world: World, records: Records, *, home: str) -> None:
+    def __init__(self, world: World, records: Records, *, settings: Settings) -> None:
         self._world = world
-        self._home = home
+        self._home = settings.tenant
+        self._window_us = longest_window_us(settings.limits)
         self._records = records
 
     async def query(self, query: AuditQuery, *, by: Principal) -> tuple[AuditRecord, ...] | Deny:
@@ -119,16 +122,19 @@ class AuditDesk:
     async def purge(self, before_us: int, *, by: Principal) -> None:
         """Forget what was kept whole of closed calls from before then. The redacted records and the chains stay.
 
-        Rows of calls that an earlier purge emptied go, closed questions, and rate windows that are over. Open calls,
-        questions that wait, unused grants and keys that still answer are left as they are: a time to come means now.
+        Rows of calls that an earlier purge emptied go, closed questions, and rate windows that are over: by the longest
+        of this process's limits, which the others have to share. Open calls, questions that wait, unused grants and
+        keys that still answer are left as they are: a time to come means now.
 
         Raises `ActRefused` unless `by` is an operator of the installation's own tenant: it concerns all tenants.
         """
         only_operators(by, "Purging", tenants={SHARED}, home=self._home)
-        before_us = min(before_us, self._world.clock.now_us())
+        now_us = self._world.clock.now_us()
+        before_us = min(before_us, now_us)
         record = {"subject": "audit", **signed_by(by), "before_us": before_us}
         await self._world.audit.append(self._records.act(EventKind.PURGED, by.tenant, record))
-        await self._world.retention.purge(before_us)
+        windows_before_us = min(before_us, now_us - self._window_us)
+        await self._world.retention.purge(before_us, windows_before_us=windows_before_us)
         await self._world.artifacts.forget(before_us)
 
 

@@ -46,7 +46,7 @@ class Books:
         return (reservations if type(reservations) is Taken else Taken.of(reservations)).held(self.usage)
 
     def takes_calls(self, run: RunKey, *, at: int | None) -> bool:
-        """Whether it has not ended, and nothing that a decision may read of it has changed since a version, if given."""
+        """Whether it has not ended, and nothing that a decision may read of it has changed since a version."""
         facts = self.runs[run]
         return facts.ended is None and (at is None or facts.version == at)
 

@@ -353,8 +353,8 @@ class MemoryStore(MemoryCompensations):
         found = [(scope, Usage.read(each)) for scope, each in self._books.usage.items() if scope.tenant == tenant]
         return tuple(sorted(found))
 
-    async def purge(self, before_us: int) -> None:
-        """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
+    async def purge(self, before_us: int, *, windows_before_us: int | None = None) -> None:
+        """Forget what was kept whole before then, but of open calls and of calls whose key still answers, and usage."""
         self.runs.drop(before_us)
         self._drop_plans(before_us)
         self._drop_questions(before_us)

@@ -377,7 +377,7 @@ class PostgresStore:
         """Remember these keys, unless it has some already; the mark that it has from now on."""
         return await self._writer.write_alone("keep_keys", KeepingKeys(mark))
 
-    async def purge(self, before_us: int) -> None:
+    async def purge(self, before_us: int, *, windows_before_us: int | None = None) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
         (chains,) = await self._read(("select_chains", ()))
         for chain, _, sequence, _ in chains:
@@ -389,7 +389,8 @@ class PostgresStore:
             after: bytes | None = b""
             while after is not None:
                 after = await self._writer.write_alone("purge", CallPurging(query, before_us, after, PURGE_ROWS))
-        for purging in (RunPurging(before_us, PURGE_ROWS), Purging(before_us, PURGE_ROWS)):
+        windows_us = before_us if windows_before_us is None else windows_before_us
+        for purging in (RunPurging(before_us, PURGE_ROWS), Purging(before_us, windows_us, PURGE_ROWS)):
             while await self._writer.write_alone("purge", purging):
                 continue
 

@@ -151,13 +151,14 @@ class Purging:
     """Forget some of the rest that was kept whole; whether there may be more."""
 
     before_us: int
+    windows_before_us: int
     rows_max: int
 
     async def carry_out(self, line: Line, sheet: Sheet) -> bool:
         values: dict[str, object] = {"before_us": self.before_us, "limit": self.rows_max}
         counted = await line.count(
             ("drop_approvals", values),
-            ("purge_usage", (self.before_us,)),
+            ("purge_usage", (self.windows_before_us,)),
             ("purge_closings", ()),
             ("drop_compensated", ()),
             ("drop_plans", (self.before_us,)),

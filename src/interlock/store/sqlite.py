@@ -310,9 +310,10 @@ class SqliteStore:
         """Remember these keys, unless it has some already; the mark that it has from now on."""
         return await self._writer.write("keep_keys", run=partial(sqlite_keys.keep, self._desk.db, mark=mark))
 
-    async def purge(self, before_us: int) -> None:
+    async def purge(self, before_us: int, *, windows_before_us: int | None = None) -> None:
         """Forget what was kept whole before then, but of open calls and of calls whose key still answers."""
-        for step in sqlite_retention.steps(self._reader, before_us=before_us):
+        steps = sqlite_retention.steps(self._reader, before_us=before_us, windows_before_us=windows_before_us)
+        for step in steps:
             await self._writer.write("purge", run=partial(sqlite_retention.purge, self._desk.db, step=step))
 
 

@@ -22,7 +22,7 @@ class Step:
     values: dict[str, Cell]
 
 
-def steps(db: Db, *, before_us: int) -> Iterator[Step]:
+def steps(db: Db, *, before_us: int, windows_before_us: int | None = None) -> Iterator[Step]:
     """Everything that there is now, some thousand rows at a time.
 
     A call is emptied by one purge and its row dropped by the next: whoever looks it up meanwhile still learns how it
@@ -35,7 +35,7 @@ def steps(db: Db, *, before_us: int) -> Iterator[Step]:
     for query, last in _BY_ROW:
         for after in range(0, (db.one(last) or (0,))[0], STEP_ROWS):
             yield Step(query, {"after": after, "last": after + STEP_ROWS, "before_us": before_us})
-    yield from _windows(db, before_us=before_us)
+    yield from _windows(db, before_us=before_us if windows_before_us is None else windows_before_us)
     yield from _runs(db, before_us=before_us)
     yield Step("purge_look_ups", {})
     yield Step("purge_closings", {})

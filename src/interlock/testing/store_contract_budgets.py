@@ -13,7 +13,7 @@ from interlock.core.budget import NOTHING, Amounts, Limit, Reservation, ScopeKey
 from interlock.core.effect import CallEvent
 from interlock.ports import Claim, NotClaimed
 from interlock.testing.store_contract_shared import ContractTests, Store, claimed
-from interlock.testing.store_values import RUN, SCOPE, TENANT, Values, reserve
+from interlock.testing.store_values import NOW_US, RUN, SCOPE, TENANT, Values, reserve
 
 
 async def usage_of(store: Store, *, values: Values) -> Usage:
@@ -119,3 +119,12 @@ class BudgetContract(ContractTests):
         await claimed(store, intent=replace(other.intent(), reservations=reserve(1, scope=scope)))
         assert [scope for scope, _ in await store.usage("globex")] == [scope]
         assert len(await store.usage(TENANT)) == 2
+
+    async def test_a_window_that_goes_on_is_not_forgotten(self, *, store: Store, values: Values) -> None:
+        window = SCOPE._replace(window_us=NOW_US)
+        hour = Reservation(window, Amounts(calls=1), (Limit(ScopeKind.RUN, Unit.CALLS, 1, window_s=3_600),))
+        first, second = [replace(values.intent(), reservations=(hour,)) for _ in range(2)]
+        await store.settle(values.settlement(await claimed(store, intent=first)))
+        await store.purge(NOW_US + 10, windows_before_us=NOW_US)
+        store = await self.after_crash(store)
+        assert await store.claim(second) is NotClaimed.BUDGET

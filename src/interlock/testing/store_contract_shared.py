@@ -20,7 +20,7 @@ class Store(Calls, Approvals, Recovery, CatalogueStore, Audit, Ledger, Protocol)
     async def close(self) -> None:
         """Let go of everything."""
 
-    async def purge(self, before_us: int) -> None:
+    async def purge(self, before_us: int, *, windows_before_us: int | None = None) -> None:
         """Forget what was kept whole before then."""
 
 

@@ -27,12 +27,12 @@ class StaleHeads(MemoryStore):
 
 
 class ForgetsNothing(MemoryStore):
-    async def purge(self, before_us: int) -> None:
+    async def purge(self, before_us: int, *, windows_before_us: int | None = None) -> None:
         return None
 
 
 class ForgetsTooMuch(MemoryStore):
-    async def purge(self, before_us: int) -> None:
+    async def purge(self, before_us: int, *, windows_before_us: int | None = None) -> None:
         await super().purge(before_us * 2)
 
 

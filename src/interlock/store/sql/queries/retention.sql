@@ -27,7 +27,7 @@ WHERE rowid > :after AND rowid <= :last AND state NOT IN ('pending', 'granted') 
   )
 
 -- name: drop_usage
--- Rate windows that are over, in one stretch of the table.
+-- Rate windows that began before a time, in one stretch of the table.
 DELETE FROM usage
 WHERE (tenant, kind, id, window_us) >= (:tenant, :kind, :id, :window_us)
   AND (:end_tenant IS NULL OR (tenant, kind, id, window_us) < (:end_tenant, :end_kind, :end_id, :end_window_us))

@@ -81,7 +81,7 @@ SELECT kind, id, window_us, used_rounds, used_calls, used_tokens, used_cost_micr
 FROM usage WHERE tenant = %s
 
 -- name: purge_usage
--- Rate windows that are over.
+-- Rate windows that began before a time.
 DELETE FROM usage
 WHERE window_us > 0 AND window_us < %s
   AND held_rounds = 0 AND held_calls = 0 AND held_tokens = 0 AND held_cost_micros = 0 AND held_working_ms = 0
