@@ -1,7 +1,7 @@
 """Whoever guesses what others have done decides as who looks: random schedules of two processes, played both ways.
 
 Each schedule follows from its seed, and is played by two processes on one database that guess, by two that look each
-time, and by two on one store in memory. What callers hear, and what is left in the end, has to be the same.
+time, by two on one file and by one, and in memory. What callers hear, and what is left in the end, has to be the same.
 """
 
 import re
@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -39,6 +41,7 @@ from interlock.ports import Look, Seen
 from interlock.store import postgres_writer
 from interlock.store.memory import MemoryStore
 from interlock.store.postgres import PostgresStore
+from interlock.store.sqlite import SqliteStore
 from interlock.testing.fakes import FakeClock, SeededEntropy
 from tests.gates import AnyTool, code
 from tests.postgres import reused
@@ -250,31 +253,34 @@ LIMITS = Limits(
 
 @asynccontextmanager
 async def two(way: str, world: World, clock: FakeClock) -> AsyncIterator[list[Gate]]:
-    """Two processes on one store."""
+    """Two processes on one store; two gates of one, where only one may be at it."""
     async with AsyncExitStack() as stack:
-        stores: list[Any] = []
-        if way == "memory":
-            stores = [MemoryStore()] * 2
-        else:
-            url = await stack.enter_async_context(reused.url())
-            for name in ("one", "two"):
-                store = await PostgresStore.open(url, chain=name)
-                stack.push_async_callback(store.close)
-                stores.append(looking(store) if way == "looks" else store)
+        stores = await opened(way, stack)
         gates = []
         for number, store in enumerate(stores):
             host = Host(clock=clock, entropy=SeededEntropy(f"{way}-{number}"))
-            gate = wired(
-                Gate,
-                store,
-                Settings(tenant="acme", limits=LIMITS, runs_every_s=600, reap_every_s=600),
-                host=host,
-                keys=KEYS,
-            )
+            settings = Settings(tenant="acme", limits=LIMITS, runs_every_s=600, reap_every_s=600)
+            gate = wired(Gate, store, settings, host=host, keys=KEYS)
             await gate.begin(world.tools(), (PolicySource("test", ALL),) if number == 0 else None)
             stack.push_async_callback(gate.close)
             gates.append(gate)
         yield gates
+
+
+async def opened(way: str, stack: AsyncExitStack) -> list[Any]:
+    """The stores of the two, closed with the stack."""
+    stores: list[Any] = []
+    if way == "memory":
+        return [MemoryStore()] * 2
+    if way.startswith("sqlite"):
+        path = Path(stack.enter_context(TemporaryDirectory())) / "store.db"
+        stores = [await SqliteStore.open(path, chain=name) for name in ("one", "two")[: 1 + (way == "sqlite")]]
+    else:
+        url = await stack.enter_async_context(reused.url())
+        stores = [await PostgresStore.open(url, chain=name) for name in ("one", "two")]
+    for store in stores:
+        stack.push_async_callback(store.close)
+    return [looking(each) for each in stores] if way == "looks" else [stores[0], stores[-1]]
 
 
 def looking(store: PostgresStore) -> PostgresStore:
@@ -295,14 +301,14 @@ async def played(seed: int, way: str) -> Played:
         return await Walk(seed, gates, world, clock).play()
 
 
-async def compared(seed: int, *ways: str) -> None:
-    """Play it with guesses and in these ways, and find no difference."""
-    guessed = await played(seed, "guesses")
+async def compared(seed: int, first: str, *ways: str) -> None:
+    """Play it in all of these ways, and find no difference."""
+    guessed = await played(seed, first)
     for way in ways:
         other = await played(seed, way)
         for mine, theirs in zip(guessed.heard, other.heard, strict=True):
-            assert mine == theirs, f"seed {seed}"
-        assert guessed.left == other.left, f"seed {seed}"
+            assert mine == theirs, f"seed {seed}, {first} and {way}"
+        assert guessed.left == other.left, f"seed {seed}, {first} and {way}"
 
 
 @pytest.fixture(autouse=True)
@@ -313,11 +319,16 @@ def guess_on(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.requirement("IDEM-2", "BUD-2", "SCALE-2")
 async def test_two_processes_that_guess_decide_as_two_that_look() -> None:
-    await compared(5, "looks")
+    await compared(5, "guesses", "looks")
+
+
+@pytest.mark.requirement("IDEM-2", "BUD-2")
+async def test_what_a_file_makes_of_a_schedule_is_what_memory_does() -> None:
+    await compared(5, "sqlite alone", "sqlite", "memory")
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("seed", range(6, 60))
 async def test_two_processes_that_guess_decide_as_two_that_look_many_times(seed: int) -> None:
-    await compared(seed, "looks", "memory")
+    await compared(seed, "guesses", "looks", "memory", "sqlite alone", "sqlite")
