@@ -8,7 +8,8 @@ import typer
 
 from interlock.core.approval import Approval, ApprovalState
 from interlock.doors.cli.answer import Answer, note
-from interlock.doors.cli.faults import problem, refusal
+from interlock.doors.cli.asking import unconfirmed
+from interlock.doors.cli.faults import refusal
 from interlock.doors.cli.shown import as_document, fields, moment, pretty, rows, visible
 from interlock.doors.cli.verb import verb
 
@@ -70,7 +71,7 @@ async def approve(
 ) -> Answer:
     """Approve one operation, after showing it whole."""
     from interlock.core.decision import Deny
-    from interlock.doors.cli.session import confirmed, opened, reading
+    from interlock.doors.cli.session import opened, reading
 
     async with opened() if run else reading() as session:
         desk = session.gate.approvals
@@ -79,8 +80,11 @@ async def approve(
             return _missing()
         note(_text(found))
         question = f"Approve this as {visible(session.by.id)}?"
-        if found.state is ApprovalState.PENDING and not confirmed(question, yes=yes):
-            return _not_confirmed(found)
+        if found.state is ApprovalState.PENDING:
+            otherwise = f"`interlock approvals decline {found.id}` says no."
+            unsaid = unconfirmed(question, yes=yes, undone="Nothing was decided.", otherwise=otherwise)
+            if unsaid is not None:
+                return unsaid
         decided = await desk.approve(found.id, by=session.by, note=words)
         if isinstance(decided, Deny) or decided.state is not ApprovalState.GRANTED or not run:
             return _decided(decided)
@@ -166,13 +170,6 @@ async def _whole(given: str, session: Session) -> str:
     from interlock.doors.cli.session import whole_id
 
     return whole_id(given, [each.id for each in await session.gate.approvals.list(by=session.by)])
-
-
-def _not_confirmed(found: Approval) -> Answer:
-    yes, no = (f"`interlock approvals {word}`" for word in (f"approve {found.id} --yes", f"decline {found.id}"))
-    return problem(
-        "NOT_CONFIRMED", "Nothing was decided.", next_step=f"{yes} approves it without being asked, {no} says no."
-    )
 
 
 def _ran(seen: Observation | Deny) -> Answer:

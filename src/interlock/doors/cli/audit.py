@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
+from interlock.doors.cli.asking import unconfirmed
 from interlock.doors.cli.faults import missing, problem, refusal
 from interlock.doors.cli.shown import as_document, counted, fields, moment, rows, visible
 from interlock.doors.cli.verb import line, verb
@@ -172,7 +173,7 @@ async def purge(
     The redacted records and the chains stay. Open calls, questions that wait, unused grants and keys that still answer
     are left alone.
     """
-    from interlock.doors.cli.session import confirmed, not_operator, reading, working
+    from interlock.doors.cli.session import not_operator, reading, working
 
     async with reading() as session:
         before = before or _kept(session.project.keep_days)
@@ -187,8 +188,9 @@ async def purge(
         document = {"before": moment(before_us), "done": not dry_run, **as_document(goes)}
         if dry_run:
             return Answer(document, f"This would go: {what}. Nothing was changed.")
-        if not confirmed(f"Forget {what} for good?", yes=yes):
-            return problem("NOT_CONFIRMED", "Nothing was changed.", next_step="Say yes, or give --yes.")
+        unsaid = unconfirmed(f"Forget {what} for good?", yes=yes)
+        if unsaid is not None:
+            return unsaid
         with working("Purging"):
             await session.gate.audit.purge(before_us, by=session.by)
     return Answer(document, f"Forgotten: {what}. `interlock audit verify` still proves the log.")

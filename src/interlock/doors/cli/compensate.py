@@ -9,7 +9,8 @@ import typer
 from interlock.core.compensation_plan import CompensationPlan, CompensationState, CompensationStep
 from interlock.core.refusals import Code
 from interlock.doors.cli.answer import DONE, Answer
-from interlock.doors.cli.faults import problem, refusal
+from interlock.doors.cli.asking import unconfirmed
+from interlock.doors.cli.faults import refusal
 from interlock.doors.cli.shown import as_document, counted, fields, moment, rows, visible
 from interlock.doors.cli.verb import verb
 
@@ -60,16 +61,16 @@ async def start(
     """Undo effects, the last first, after showing which; what no tool undoes is passed over."""
     from interlock.core.decision import Deny
     from interlock.doors.cli.answer import note
-    from interlock.doors.cli.session import confirmed, opened
+    from interlock.doors.cli.session import opened
 
     async with opened() as session:
         desk, by = session.gate.compensations, session.by
         outline = await desk.outline(by=by, run=run, task=task, operations=operation or ())
         if isinstance(outline, CompensationPlan):
             note(_steps(outline))
-            if not confirmed(f"Undo this as {visible(by.id)}?", yes=yes):
-                step = "The same with --yes undoes it without being asked."
-                return problem("NOT_CONFIRMED", "Nothing was undone.", next_step=step)
+            unsaid = unconfirmed(f"Undo this as {visible(by.id)}?", yes=yes, undone="Nothing was undone.")
+            if unsaid is not None:
+                return unsaid
         plan = await desk.start(by=by, reason=reason, run=run, task=task, operations=operation or ())
     return _refused(plan) if isinstance(plan, Deny) else _answer(plan)
 

@@ -34,6 +34,7 @@ from interlock.doors.cli import (
     tools,
 )
 from interlock.doors.cli.answer import INTERRUPTED, PROBLEM, Answer, note, say
+from interlock.doors.cli.asking import heard
 from interlock.doors.cli.faults import answer_for, is_debugging, problem
 from interlock.doors.cli.shown import visible
 
@@ -181,6 +182,7 @@ def _keep_logs_from_the_terminal() -> None:
 
 def _answered(arguments: Sequence[str]) -> Answer | int:
     """The verb's answer, or the exit code of what has been said already, such as help."""
+    heard(arguments)
     words = in_order(arguments)
     command = tree_for(words[0] if words else "")
     try:

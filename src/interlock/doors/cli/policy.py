@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interlock.doors.cli.answer import DONE, PROBLEM, Answer
-from interlock.doors.cli.faults import problem, refusal
+from interlock.doors.cli.asking import unconfirmed
+from interlock.doors.cli.faults import refusal
 from interlock.doors.cli.shown import counted, fields, rows, visible
 from interlock.doors.cli.verb import verb
 
@@ -43,16 +44,16 @@ async def save(*, yes: Yes = False) -> Answer:
     """Put the policy files in force, at once in every process, after showing what that changes."""
     from interlock.declare.given import read_policies
     from interlock.doors.cli.answer import note
-    from interlock.doors.cli.session import as_it_is, confirmed, not_operator
+    from interlock.doors.cli.session import as_it_is, not_operator
 
     async with as_it_is() as session:
         deny = not_operator(session.by, "To save policies")
         if deny is not None:
             return refusal(deny)
         note(_text(await _change(session)))
-        if not confirmed("Put these policies in force?", yes=yes):
-            step = "`interlock policy save --yes` does it without asking."
-            return problem("NOT_CONFIRMED", "Nothing was changed.", next_step=step)
+        unsaid = unconfirmed("Put these policies in force?", yes=yes)
+        if unsaid is not None:
+            return unsaid
         change = await session.gate.policies.save(read_policies(session.project.policies), by=session.by)
     return Answer(_document(change), "The policies are in force.")
 

@@ -222,18 +222,6 @@ def not_operator(by: Principal, what: str) -> Deny | None:
     return Deny(Code.PERMISSION_DENIED, f"{what} takes the group operator; {by.id} does not have it.")
 
 
-def confirmed(question: str, *, yes: bool) -> bool:
-    """Whether a person said yes, at the terminal or beforehand. Where nobody sits nobody is asked, and it is no."""
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        note("Nobody sits here to be asked: standard input is no terminal.")
-        return False
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-
 @contextmanager
 def working(words: str) -> Iterator[None]:
     """Say that something takes its time, while it does, to a person at a terminal."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from interlock.doors.cli.answer import Answer, note
-from interlock.doors.cli.faults import problem, refusal
+from interlock.doors.cli.asking import unconfirmed
+from interlock.doors.cli.faults import refusal
 from interlock.doors.cli.shown import rows, visible
 from interlock.doors.cli.tools_moves import Many, Name, One, Reason, Version, Waive, moved, told, waived
 from interlock.doors.cli.verb import verb
@@ -82,8 +83,6 @@ async def _announced(
 
 
 async def _retired(session: Session, name: str, *, version: str | None, said: tuple[Grounds, str], yes: bool) -> Answer:
-    from interlock.doors.cli.session import confirmed
-
     acts = session.gate.catalogue
     rests = await acts.references(name, version=version, by=session.by)
     which = "every version" if version is None else f"version {visible(version)}"
@@ -91,9 +90,9 @@ async def _retired(session: Session, name: str, *, version: str | None, said: tu
     if counts:
         note(f"On {which} of {visible(name)} rest: {counts}. `interlock tools references {visible(name)}` lists them.")
     question = f"Retire {which} of {visible(name)} for good?"
-    if not confirmed(question, yes=yes):
-        step = f"`interlock tools retire {visible(name)} --reason WHY --yes` does it without asking."
-        return problem("NOT_CONFIRMED", "Nothing was changed.", next_step=step)
+    unsaid = unconfirmed(question, yes=yes)
+    if unsaid is not None:
+        return unsaid
     grounds, until = said
     return moved(await acts.retire(name, version=version, by=session.by, reason=grounds, drain_until=until))
 

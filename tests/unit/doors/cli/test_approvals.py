@@ -7,7 +7,7 @@ import pytest
 
 from interlock.doors.cli.session import os_user
 from tests.unit.doors.cli.conftest import Cli
-from tests.unit.doors.cli.test_session import Terminal
+from tests.unit.doors.cli.test_asking import Terminal
 
 EDITED = '{"title": "other", "text": "Good evening."}'
 

@@ -1,45 +1,13 @@
-"""Sessions: policies put in force the first time only, and a person who is asked."""
+"""Sessions: policies put in force the first time only, and ids that are given by their beginning."""
 
-import io
 from pathlib import Path
 
 import pytest
 
 from interlock.core.call import Principal
 from interlock.doors.cli.faults import IdAmbiguous
-from interlock.doors.cli.session import confirmed, not_operator, os_user, whole_id
+from interlock.doors.cli.session import not_operator, os_user, whole_id
 from tests.unit.doors.cli.conftest import Cli
-
-
-class Terminal(io.StringIO):
-    """A keyboard with somebody at it."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.mark.parametrize(
-    ("typed", "goes_on"), [("y\n", True), ("YES\n", True), ("n\n", False), ("\n", False), ("", False)]
-)
-def test_a_person_is_asked_and_only_a_clear_yes_goes_on(
-    typed: str, goes_on: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", Terminal(typed))
-    assert confirmed("Sure?", yes=False) is goes_on
-    assert capsys.readouterr() == ("", "Sure? [y/N] ")
-
-
-@pytest.mark.requirement("APR-3")
-@pytest.mark.parametrize("piped", ["y\n", "n\n", ""])
-def test_where_nobody_sits_nobody_is_asked_and_it_is_no_unless_yes_is_said(
-    piped: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(piped))
-    assert not confirmed("Sure?", yes=False)
-    assert "Nobody sits here" in capsys.readouterr().err
-    assert confirmed("Sure?", yes=True)
-    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
-    assert confirmed("Sure?", yes=True)
 
 
 def test_an_id_may_be_given_by_its_beginning_if_that_names_one() -> None:
