@@ -27,6 +27,7 @@ from interlock.core.budget import (
     Reservation,
     ScopeKey,
     Taken,
+    Unit,
     packed,
     unpacked,
 )
@@ -213,6 +214,9 @@ class AssumedSheet(Sheet):
     def _usage_steps(self) -> list[Step]:
         if not self.books.changed_usage:
             return []
+        alike = self._alike()
+        if alike is not None:
+            return [("move_usage_alike", alike)]
         moved = self._moved_usage()
         if moved is not None:
             return [("move_usage", Spelled(moved, (1, 0, 0)))]
@@ -224,6 +228,32 @@ class AssumedSheet(Sheet):
         places = blobs([place_of_scope(scope) for scope, _ in limited])
         units = bigints([unit + 1 for _, unit in limited])
         return [("add_usage_within", (*columns, places, units, bigints(most)))]
+
+    def _alike(self) -> dict[str, object] | None:
+        """What all scopes take where that is the same, of what most calls take; None otherwise."""
+        scopes, places, column = _in_order(frozenset(self.books.changed_usage))
+        amounts = {self.books.usage[scope] for scope in scopes}
+        if len(amounts) > 1 or not self.desk.known.issuperset(places):
+            return None
+        used, held = map(_lanes, amounts.pop())
+        few = Amounts(calls=held.calls, working_ms=held.working_ms, concurrent=held.concurrent)
+        if held != few or used != Amounts(calls=used.calls, working_ms=used.working_ms):
+            return None
+        most = dict(self._most_in_the_end())
+        calls = bigints([most.pop((scope, Unit.CALLS.place), None) for scope in scopes])
+        concurrent = bigints([most.pop((scope, Unit.CONCURRENT.place), None) for scope in scopes])
+        if most:
+            return None
+        return {
+            "places": column,
+            "calls": used.calls,
+            "working_ms": used.working_ms,
+            "held_calls": held.calls,
+            "held_working_ms": held.working_ms,
+            "held_concurrent": held.concurrent,
+            "most_calls": calls,
+            "most_concurrent": concurrent,
+        }
 
     def _sum(self, scope: ScopeKey, unit: int) -> int:
         """What the whole batch adds to a scope."""

@@ -271,6 +271,27 @@ async def test_what_a_settlement_gives_back_in_the_same_batch_counts_for_who_com
 
 
 @pytest.mark.requirement("BUD-2")
+@pytest.mark.parametrize("unit", [Unit.CALLS, Unit.CONCURRENT, Unit.WORKING_MS])
+async def test_what_many_calls_take_together_is_guarded_scope_by_scope(postgres_stores: Opens, unit: Unit) -> None:
+    values, one = Values(), Amounts(calls=1, working_ms=1, concurrent=1)
+    store, other = await warmed(postgres_stores, values), await postgres_stores("other")
+    scopes = [replace_id(name) for name in "abc"]
+    limits = [(), (Limit(ScopeKind.RUN, unit, 6),), (Limit(ScopeKind.RUN, unit, 60),)]
+    limited = [Reservation(scope, one, some) for scope, some in zip(scopes, limits, strict=True)]
+    known = [Reservation(scope, Amounts(concurrent=1)) for scope in scopes]
+    await store.settle(values.settlement(await claimed(store, intent=reserving(values, *known))))
+    trips, moves = trips_of(store), {"move_usage", "move_usage_alike"}
+    claims = await asyncio.gather(*[claimed(store, intent=reserving(values, *limited)) for _ in range(3)])
+    assert moves & {*trips[-1]} == {"move_usage" if unit is Unit.WORKING_MS else "move_usage_alike"}
+    await claimed(other, intent=reserving(values, *limited))
+    answers = await asyncio.gather(*[store.claim(reserving(values, *limited)) for _ in range(3)])
+    assert answers.count(NotClaimed.BUDGET) == 1
+    await asyncio.gather(*[store.settle(values.settlement(each)) for each in claims])
+    usage = dict(await store.usage(TENANT))
+    assert {(usage[each].used.calls, usage[each].held) for each in scopes} == {(3, Amounts(0, 3, 0, 0, 3, 3))}
+
+
+@pytest.mark.requirement("BUD-2")
 async def test_who_comes_before_what_is_given_back_does_not_have_it(postgres_stores: Opens) -> None:
     values = Values()
     store = await warmed(postgres_stores, values)
@@ -344,8 +365,8 @@ async def test_what_stands_on_more_than_that_is_read_first(
     assert not any(assumed([trip]) for trip in trips)
 
 
-def reserving(values: Values, reservation: Reservation) -> Intent:
-    return replace(values.intent(run=None), reservations=(reservation,))
+def reserving(values: Values, *reservations: Reservation) -> Intent:
+    return replace(values.intent(run=None), reservations=reservations)
 
 
 def replace_id(name: str) -> ScopeKey:

@@ -12,7 +12,7 @@ from interlock.core.effect import CallEvent
 from interlock.core.labels import Labels, Trust
 from interlock.ports import Claim, NotClaimed
 from interlock.store.postgres import PostgresStore
-from interlock.store.postgres_line import Line, Row, Step, addressed
+from interlock.store.postgres_line import _PLAIN, Line, Row, Step, addressed
 from interlock.store.postgres_writer import DOUBTS
 from interlock.testing.store_contract_shared import claimed, verified
 from interlock.testing.store_values import RUN, SCOPE, TENANT, Values
@@ -208,12 +208,15 @@ async def test_scopes_are_locked_in_the_order_of_their_places(
             "PREPARE moved (bytea[], bigint[]) AS UPDATE usage SET held_calls = held_calls + 1 WHERE place = ANY($1) "
             "AND (used_calls + held_calls + 1 <= $2[array_position($1, place)]) IS NOT FALSE"
         )
+        await planning.execute(b"PREPARE alike AS " + _PLAIN["move_usage_alike"][0])
+        statements = "moved('{a,b}', NULL)", "alike(1, 1, 1, 1, 1, '{a,b}', NULL, NULL)"
         insert = "INSERT INTO usage SELECT sha256(n::text::bytea), 't', 'run', n, 0 FROM generate_series(1, %s) AS n"
         for sql, values in ((insert, (rows,)), ("ANALYZE usage", None)):
             await planning.execute(sql, values)
-            plan = await planning.execute("EXPLAIN EXECUTE moved('{a,b}', NULL)")
-            # An index gives them in its order, and a heap as they lie.
-            assert any("Index Scan using usage_pkey" in line for (line,) in await plan.fetchall())
+            for each in statements:
+                plan = await planning.execute(f"EXPLAIN EXECUTE {each}".encode())
+                # An index gives them in its order, and a heap as they lie.
+                assert any("Index Scan using usage_pkey" in line for (line,) in await plan.fetchall())
 
 
 async def test_a_fault_of_the_commit_itself_is_a_fault_of_the_write(postgres_url: str, postgres_stores: Opens) -> None:

@@ -117,3 +117,19 @@ WHERE runs.place = u.place
 -- name: move_usage
 -- What has changed in scopes that are known to be there.
 SELECT move_usage(%s::bytea[], %s::bigint[], %s::bigint[])
+
+-- name: move_usage_alike
+-- The same where all of these scopes take the same of few units; in the end each has at most so many calls, and at once.
+WITH moved AS (
+    UPDATE usage SET used_calls = used_calls + %(calls)s::bigint, used_working_ms = used_working_ms + %(working_ms)s::bigint,
+                     held_calls = held_calls + %(held_calls)s::bigint,
+                     held_working_ms = held_working_ms + %(held_working_ms)s::bigint,
+                     held_concurrent = held_concurrent + %(held_concurrent)s::bigint
+    WHERE place = ANY(%(places)s::bytea[])
+      AND (used_calls + held_calls + %(calls)s::bigint + %(held_calls)s::bigint
+           <= (%(most_calls)s::bigint[])[array_position(%(places)s::bytea[], place)]) IS NOT FALSE
+      AND (used_concurrent + held_concurrent + %(held_concurrent)s::bigint
+           <= (%(most_concurrent)s::bigint[])[array_position(%(places)s::bytea[], place)]) IS NOT FALSE
+    RETURNING 1
+)
+SELECT refuse_assumed() WHERE (SELECT count(*) FROM moved) <> cardinality(%(places)s::bytea[])
