@@ -48,7 +48,7 @@ from interlock.runtime.records import Records
 from interlock.runtime.recovery import Recovered, RecoveryDesk
 from interlock.runtime.results import ResultDesk
 from interlock.runtime.shadows import Shadows
-from interlock.runtime.sight import Sight
+from interlock.runtime.sight import Sight, may_see_usage
 from interlock.runtime.timers import SPREAD, Timers
 from interlock.runtime.views import Views
 from interlock.runtime.world import World, new_id
@@ -151,7 +151,7 @@ class Gate(Walk):
         self.agents = AgentDesk(world, views=views, records=records, home=settings.tenant)
         self.policies = PolicyDesk(world, self._looker, views=views, records=records, home=settings.tenant)
         self.audit = AuditDesk(world, records, settings=settings)
-        self.recovery = RecoveryDesk(self, world, records, views=views, settings=settings)
+        self.recovery = RecoveryDesk(self, self._parts, sight=sight, settings=settings)
         self.compensations = CompensationDesk(self, world, records=records, views=views)
         self.recovery.and_then(self.compensations.go_on)
         self.results = ResultDesk(world, sight=sight, records=records)
@@ -293,9 +293,10 @@ class Gate(Walk):
         """The observation as text for a model, its result fenced as data by markers that the result cannot know."""
         return for_model(observation, nonce=self._world.entropy.bytes(16).hex())
 
-    async def usage(self, tenant: str) -> tuple[tuple[ScopeKey, Usage], ...]:
-        """What was spent, by scope."""
-        return await self._world.ledger.usage(tenant)
+    async def usage(self, tenant: str, *, by: Principal | None = None) -> tuple[tuple[ScopeKey, Usage], ...]:
+        """What was spent, by scope: all of it for the host itself, else what `by` may see (`sight.may_see_usage`)."""
+        spent, home = await self._world.ledger.usage(tenant), self._settings.tenant
+        return tuple(each for each in spent if by is None or may_see_usage(each[0], by, home=home))
 
     async def backup(self, path: str | Path, *, by: Principal, tell: Tell | None = None) -> Placed:
         """Copy the store, while it is used, to a new file; that is on record. The key is not in it.

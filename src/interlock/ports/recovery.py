@@ -18,7 +18,8 @@ from interlock.ports.calls import Claim, StoredOperation
 class OpenCall:
     """A call as recovery finds it. `orphaned`: nobody is at work on it, be it that its worker is gone or has ended.
 
-    `taken_over`: whoever claimed it first has lost it since. `looks` is filled by `LookUps.due`.
+    `taken_over`: whoever claimed it first has lost it since. `looks` is filled by `LookUps.due`. `arguments` are filled
+    where it is shown to people: JSON with every secret masked, in the place of what is sealed.
     """
 
     operation: StoredOperation
@@ -29,6 +30,7 @@ class OpenCall:
     taken_over: bool
     observation: bytes | None = None
     looks: Looks = NO_LOOKS
+    arguments: bytes | None = None
 
 
 class Recovery(Protocol):

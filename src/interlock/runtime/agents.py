@@ -24,6 +24,7 @@ from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, AgentUnknown, DocumentChanged, MoveRefused, ToolUnknown
 from interlock.core.journal import EventKind
 from interlock.core.lifecycle import Lifecycle, Use, refusal
+from interlock.core.routing import Why
 from interlock.core.routing_words import Explained, explain, explain_to_oneself
 from interlock.core.tool import SHARED, spec_to_json
 from interlock.ports import Registered
@@ -53,18 +54,33 @@ class AgentDesk:
         self._saved = Saved()
 
     async def list(self, *, by: Principal) -> tuple[AgentTools, ...]:
-        """The agents of the tenant of `by`, and the shared ones; of all tenants for operators of `home`."""
+        """The agents of the tenant of `by`, and the shared ones; of all tenants for operators of `home`.
+
+        Those who may not read the log see of each agent the tools that policy lets them know of, and no others.
+        """
         every = by.tenant == self._home and bool(by.groups & OPERATORS)
         _, documents = await self._world.documents.documents(DocumentKind.AGENT)
-        return tuple(self._saved.agent(each) for each in documents if every or each.tenant in (by.tenant, SHARED))
+        found = [self._saved.agent(each) for each in documents if every or each.tenant in (by.tenant, SHARED)]
+        return tuple([await self._seen(each, by) for each in found])
 
     async def get(self, name: str, *, by: Principal) -> AgentTools:
-        """One agent, with the revision that a change of it follows on. Raises `AgentUnknown`."""
+        """One agent as `list` shows it, with the revision that a change of it follows on. Raises `AgentUnknown`."""
+        return await self._seen(await self._agent(name, by), by)
+
+    async def _agent(self, name: str, by: Principal) -> AgentTools:
         for tenant in (by.tenant, SHARED) if is_name(name) else ():
             found = await self._document(tenant, name)
             if found is not None and not found.is_removed:
                 return self._saved.agent(found)
         raise AgentUnknown(f"there is no agent named {name[:128]!r}")
+
+    async def _seen(self, agent: AgentTools, by: Principal) -> AgentTools:
+        """An agent without the tools that are hidden from `by`: what policy never lets them call is no name to them."""
+        if by.groups & AUDITORS:
+            return agent
+        view, caller = await self._views.latest(), Caller(by, origin=Origin(agent=agent.name))
+        means = ((each, explain_to_oneself(each.tool, caller, view)) for each in agent.tools)
+        return replace(agent, tools=tuple(each for each, found in means if found.why is not Why.UNKNOWN))
 
     async def save(self, agent: AgentTools, *, by: Principal, reason: str) -> AgentTools:
         """Publish an agent, or what is new of it; as it is kept. It takes hold with the next call, in every process.
@@ -78,7 +94,7 @@ class AgentDesk:
 
     async def remove(self, name: str, *, by: Principal, reason: str) -> None:
         """Take an agent back: its name has the default version of every tool again, as policy rules."""
-        agent = await self.get(name, by=by)
+        agent = await self._agent(name, by)
         only_operators(by, "Removing an agent", tenants={agent.tenant}, home=self._home)
         document = Document(agent.tenant, DocumentKind.AGENT, agent.name, agent.revision + 1, b"")
         record = {"subject": name, **signed_by(by), "tenant": agent.tenant, "what": "removed", "reason": reason}
@@ -166,7 +182,7 @@ class AgentDesk:
     # --- how it is written --------------------------------------------------------------------------------------------
 
     async def _change(self, name: str, change: Change, *, by: Principal, record: dict[str, Json]) -> AgentTools:
-        agent = await self.get(name, by=by)
+        agent = await self._agent(name, by)
         only_operators(by, "Changing an agent", tenants={agent.tenant}, home=self._home)
         return await self._write(change(agent), by=by, record=record)
 

@@ -21,25 +21,25 @@ from interlock.core.budget import NOTHING
 from interlock.core.call import Principal, PrincipalKind
 from interlock.core.decision import Deny
 from interlock.core.effect import CallEvent, CallState
-from interlock.core.errors import StoreError
+from interlock.core.errors import SpecInvalid, StoreError
 from interlock.core.journal import EventKind
-from interlock.core.observation import Observation, Status, from_bytes
+from interlock.core.observation import Observation, Status, from_bytes, to_bytes
 from interlock.core.observe_lost import closed_by
 from interlock.core.outcome import Outcome
 from interlock.core.recovery import NO_LOOKS, Closing, Word, weighed
 from interlock.core.refusals import Code
 from interlock.core.settle import settled_as
-from interlock.core.stored import thaw_to_ask
+from interlock.core.stored import arguments_of, thaw_to_ask
+from interlock.core.tool_parts import parts_of
 from interlock.ports import Claim, OpenCall, StoredOperation
 from interlock.runtime.acts import OPERATORS, signed_by
 from interlock.runtime.faults import report
 from interlock.runtime.gate import Gate
+from interlock.runtime.parts import Parts
 from interlock.runtime.proposal import Found
-from interlock.runtime.records import Records
+from interlock.runtime.sight import Sight, asked_for, may_see_call
 from interlock.runtime.taking_over import End, TakingOver, event_of, lost_call
-from interlock.runtime.versions import spec_of
-from interlock.runtime.views import Views
-from interlock.runtime.world import World
+from interlock.runtime.versions import Versions, spec_of
 from interlock.settings import Settings
 
 log = logging.getLogger("interlock.recovery")
@@ -65,14 +65,18 @@ class Recovered:
 
 
 class RecoveryDesk:
-    """What is done about calls that did not end."""
+    """What is done about calls that did not end.
 
-    def __init__(self, gate: Gate, world: World, records: Records, *, views: Views, settings: Settings) -> None:
+    They are seen by those who asked for them, and by operators and auditors. To all others there are none.
+    """
+
+    def __init__(self, gate: Gate, parts: Parts, *, sight: Sight, settings: Settings) -> None:
         self._gate = gate
-        self._world = world
-        self._records = records
-        self._taking_over = TakingOver(gate, world, records=records)
-        self._views = views
+        self._world = parts.world
+        self._records = parts.records
+        self._taking_over = TakingOver(gate, parts.world, records=parts.records)
+        self._views = parts.views
+        self._sight = sight
         self._rule = settings.look_ups
         self._closing_people = settings.closing_people
         self._then: Callable[[], Awaitable[None]] | None = None
@@ -119,7 +123,10 @@ class RecoveryDesk:
         )
 
     async def look_up(self, operation_id: str, *, by: Principal) -> Observation | Deny:
-        """Have an unknown call looked up at once, whatever was tried before: what its tool says, if it can tell."""
+        """Have an unknown call looked up at once, whatever was tried before: what its tool says, if it can tell.
+
+        It takes an operator. What came of somebody else's call is shown as policy would let `by` make the same call.
+        """
         if not by.groups & OPERATORS:
             return Deny(
                 Code.PERMISSION_DENIED, f"Looking up a call takes the group operator; {by.id} does not have it."
@@ -137,7 +144,9 @@ class RecoveryDesk:
         if counted is None:
             return Deny(Code.CONTENDED, "It is being looked up just now; look again.")
         seen = await self._ask(counted, by=by)
-        return seen or Deny(Code.OUTCOME_UNKNOWN, "Its tool cannot tell.")
+        if seen is None:
+            return Deny(Code.OUTCOME_UNKNOWN, "Its tool cannot tell.")
+        return await self._sight.of_call(seen, call.operation, by=by)
 
     async def look_again(self, claim: Claim, late: Outcome) -> None:
         """Look an unknown call up once the work that went on has ended; what came late of it is evidence, no more.
@@ -152,14 +161,18 @@ class RecoveryDesk:
             await self._taking_over.settle(call, _found_out(found, "looked up by its tool once its work had ended"))
 
     async def unknown(self, *, by: Principal) -> tuple[OpenCall, ...]:
-        """The tenant's calls of which it is not known whether they happened, oldest first.
+        """The calls that `by` may see of which it is not known whether they happened, oldest first.
 
-        Those whose `looks` are escalated are looked up no more: they wait for a repeat or a person.
+        Those whose `looks` are escalated are looked up no more: they wait for a repeat or a person. Nothing is shown
+        of what is sealed but the `arguments`, with every secret masked as for who approves.
         """
-        calls = await self._world.recovery.open_calls(by.tenant)
+        seen = await self._seen_by(by)
         looks = await self._world.look_ups.looks(by.tenant)
-        unknown = (each for each in calls if each.state is CallState.UNKNOWN)
-        return tuple(replace(each, looks=looks.get((by.tenant, each.operation.id), NO_LOOKS)) for each in unknown)
+        _, versions = await self._views.versions()
+        return tuple(
+            replace(self._shown(each, versions, by=by), looks=looks.get((by.tenant, each.operation.id), NO_LOOKS))
+            for each in seen
+        )
 
     async def close(self, operation_id: str, *, by: Principal, happened: bool, evidence: str) -> Observation | Deny:
         """Close an unknown call by hand: a person says whether it happened, and what shows it.
@@ -189,8 +202,35 @@ class RecoveryDesk:
                 assert_never(other)
 
     async def proposed(self, *, by: Principal) -> Mapping[str, Closing]:
-        """What one person says of the tenant's unknown calls, for another to confirm, by operation id."""
-        return await self._world.closings.closings(by.tenant)
+        """What one person says of unknown calls that `by` may see, for another to confirm, by operation id."""
+        seen = {each.operation.id for each in await self._seen_by(by)}
+        found = await self._world.closings.closings(by.tenant)
+        return {operation_id: said for operation_id, said in found.items() if operation_id in seen}
+
+    async def _seen_by(self, by: Principal) -> tuple[OpenCall, ...]:
+        """The unknown calls that somebody may see, as they are kept."""
+        calls = await self._world.recovery.open_calls(by.tenant)
+        unknown = (each for each in calls if each.state is CallState.UNKNOWN)
+        return tuple(each for each in unknown if may_see_call(each.operation, by))
+
+    def _shown(self, call: OpenCall, versions: Versions, *, by: Principal) -> OpenCall:
+        """A call for people: its arguments with every secret masked, and what others hear of its end."""
+        observation = call.observation
+        if observation is not None and not asked_for(call.operation, by):
+            observation = to_bytes(self._sight.shown(from_bytes(observation), None))
+        arguments = self._arguments(call.operation, versions)
+        unsealed = replace(call.operation, sealed=b"")
+        return replace(call, operation=unsealed, observation=observation, arguments=arguments)
+
+    def _arguments(self, operation: StoredOperation, versions: Versions) -> bytes | None:
+        """The arguments with every secret masked; None where it cannot be told which places are marked as secret."""
+        called = versions.digested(operation.spec_digest)
+        try:
+            sensitive = None if called is None else parts_of(spec_of(called)).sensitive
+            arguments = arguments_of(operation.sealed)
+        except (SpecInvalid, StoreError):
+            return None
+        return None if sensitive is None else self._records.redactor.json_bytes(arguments, marked=sensitive)
 
     async def _people(self, operation: StoredOperation) -> int:
         """How many people it takes to close a call, by the version that was called, whether its code is here or not."""
@@ -216,7 +256,7 @@ class RecoveryDesk:
         spent = self._gate.unreported(call.operation) if closing.happened else NOTHING
         end = End(_CLOSED_AS[seen.status], seen, closing.evidence, spent, first=first, closer="person")
         if await self._taking_over.settle(call, end, by=by):
-            return seen
+            return await self._sight.of_call(seen, call.operation, by=by)
         return Deny(Code.CONTENDED, "It was closed at the same time; look again.")
 
     # --- look-ups -----------------------------------------------------------------------------------------------------

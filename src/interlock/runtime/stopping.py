@@ -9,7 +9,7 @@ from interlock.core.journal import EventKind
 from interlock.core.move_gates import Grounds, refuse_wordless
 from interlock.core.stops import Stop, StopScope, refuse_unkept, stop_to_bytes
 from interlock.core.tool import SHARED, spec_to_json
-from interlock.runtime.acts import only_operators, signed_by
+from interlock.runtime.acts import AUDITORS, only_operators, signed_by
 from interlock.runtime.common import Common
 
 
@@ -41,7 +41,7 @@ class Stopping:
         Raises as `stop` does, and `ToolUnknown` where there is no such stop.
         """
         refuse_wordless(Grounds(reason=reason))
-        stop = next((each for each in await self.stops(by=by) if each.id == stop_id), None)
+        stop = next((each for each in await self._standing(by) if each.id == stop_id), None)
         if stop is None:
             raise ToolUnknown(f"there is no stop {stop_id!r}")
         only_operators(by, "Lifting a stop", tenants={stop.scope.tenant}, home=self._common.home)
@@ -53,7 +53,13 @@ class Stopping:
         return stop
 
     async def stops(self, *, by: Principal) -> tuple[Stop, ...]:
-        """The stops that stand and concern the tenant of `by`, or all to somebody of the installation's own, by age."""
+        """The stops that stand and concern the tenant of `by`, or all to who reads the log of the installation's own.
+
+        By age. They name tools and say why, so to those who may not read their tenant's log there are none.
+        """
+        return await self._standing(by) if by.groups & AUDITORS else ()
+
+    async def _standing(self, by: Principal) -> tuple[Stop, ...]:
         view = await self._common.views.refresh()
         mine = [each for each in view.catalogue.stops if each.scope.tenant in (SHARED, by.tenant)]
         return tuple(

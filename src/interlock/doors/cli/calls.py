@@ -98,9 +98,12 @@ async def close(
 @verb(top, "recover")
 async def recover() -> Answer:
     """Look up what became of lost calls, and go on with what is being undone. Nothing runs twice."""
-    from interlock.doors.cli.session import opened
+    from interlock.doors.cli.session import not_operator, opened
 
     async with opened() as session:
+        refused = not_operator(session.by, "Recovering")
+        if refused is not None:
+            return refusal(refused)
         # Opening the store recovers as well, so the counts are of what opening could not yet find out.
         counts = as_document(await session.gate.recovery.recover())
         found = await session.gate.recovery.unknown(by=session.by)
@@ -114,7 +117,7 @@ async def usage() -> Answer:
     from interlock.doors.cli.session import reading
 
     async with reading() as session:
-        found = await session.gate.usage(session.by.tenant)
+        found = await session.gate.usage(session.by.tenant, by=session.by)
     document: list[Json] = [
         {
             "scope": scope.kind.value,
@@ -140,7 +143,7 @@ async def usage() -> Answer:
         )
         for scope, spent in found
     ]
-    return Answer({"usage": document}, rows(header, values, empty="Nothing was spent."))
+    return Answer({"usage": document}, rows(header, values, empty="Nothing was spent that you may see."))
 
 
 def _table(found: tuple[OpenCall, ...]) -> str:
@@ -181,7 +184,7 @@ def _said(closing: Closing | None) -> dict[str, Json]:
 
 
 def _document(found: OpenCall) -> dict[str, Json]:
-    """What may be shown of a call: never its sealed arguments."""
+    """What may be shown of a call: never its arguments."""
     operation = found.operation
     return {
         "operation_id": operation.id,
