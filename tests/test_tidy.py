@@ -26,6 +26,7 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("parameters", "src/interlock/doors/cli/imports_mcp.py::mcp"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/runs.py::start"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/tools_moves.py::move"): "each is an option of the command line",
+    ("parameters", "src/interlock/doors/cli/tools_promote.py::promote"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/tools_retire.py::replace"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/tools_retire.py::retire"): "each is an option of the command line",
     ("parameters", "src/interlock/doors/cli/tools_stop.py::stop"): "each is an option of the command line",

@@ -124,6 +124,9 @@ CLOSED: Final[Mapping[Lifecycle, Code]] = MappingProxyType(
 OPEN: Final = frozenset(Lifecycle) - frozenset(CLOSED)
 """States in which a tool takes calls."""
 
+NAMED: Final = frozenset(state for state in OPEN if ALLOWED[state][Use.NAME].code is None)
+"""States of versions that a name may be promoted to."""
+
 
 def refusal(state: Lifecycle, use: Use) -> Code | None:
     """The code that refuses this use of a version in this state; None: it is allowed. Draining counts as refused."""

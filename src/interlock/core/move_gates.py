@@ -86,7 +86,7 @@ class Halt:
     """What stands in the way of a move: where which version stands, what its gate lacks, which stops cover it.
 
     `to` is where it was to go; None where it was to be released. `retires_us` is the day for which its retirement is
-    announced, in microseconds; None where it is not. `stops` are ids.
+    announced, in microseconds; None where it is not. `stops` are ids. `promoted`: a promotion holds its name at it.
     """
 
     tool: str
@@ -96,6 +96,7 @@ class Halt:
     lacking: tuple[Need, ...] = ()
     retires_us: int | None = None
     stops: tuple[str, ...] = ()
+    promoted: bool = False
 
 
 @frozen

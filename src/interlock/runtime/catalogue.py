@@ -128,11 +128,13 @@ class Publishing:
         _, versions = await self._common.views.versions()
         return tuple(_registered(spec) for spec in specs if versions.get(spec.identity) is None)
 
-    def get(self, name: str, *, tenant: str = SHARED) -> Tool:
-        """The default version of a name. Raises `ToolUnknown`."""
-        tool = self._common.views.current.catalogue.find(tenant, name)
+    def get(self, name: str, *, version: str = "", tenant: str = SHARED) -> Tool:
+        """The default version of a name, or another whose code is here. Raises `ToolUnknown`."""
+        catalogue = self._common.views.current.catalogue
+        tool = catalogue.numbered(tenant, name, version) if version else catalogue.find(tenant, name)
         if tool is None:
-            raise ToolUnknown(f"there is no tool named {name!r}")
+            which = f" with the code of version {version!r} here" if version else ""
+            raise ToolUnknown(f"there is no tool named {name!r}{which}")
         return tool
 
     async def list_versions(self, name: str, *, tenant: str = SHARED) -> tuple[Registered, ...]:

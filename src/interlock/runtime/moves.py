@@ -8,11 +8,12 @@ from functools import partial
 
 from interlock.core.call import Principal, PrincipalKind
 from interlock.core.canonical import canonical, decode
+from interlock.core.default_versions import default_from_bytes
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import ActRefused, MoveRefused, ToolUnknown
 from interlock.core.evidence_pack import MoveEvidence, Pack, review_day
 from interlock.core.journal import EventKind
-from interlock.core.lifecycle import CLOSED, MOVES, OPEN, Lifecycle
+from interlock.core.lifecycle import CLOSED, MOVES, NAMED, OPEN, Lifecycle
 from interlock.core.move_gates import Case, Grounds, Halt, Weighed, excused, refuse_lacking, refuse_wordless, weigh
 from interlock.core.references import References
 from interlock.core.retirement import Retirement, read, written
@@ -200,6 +201,7 @@ class Moving:
         steps = going(tuple((each, packs_in(document)) for each, document in kept.items()))
         if not steps:
             raise self._stands(found[-1], to)
+        await self._refuse_promoted(steps, versions)
         done = [await self._step(held, to, wanted, kept=kept[held], versions=versions) for held, to in steps]
         return Planned(
             tuple(each.moved for each in done),
@@ -207,6 +209,19 @@ class Moving:
             tuple(each.document for each in done),
             self._common.records.act(EventKind.TOOL_MOVED, wanted.by.tenant, _record(wanted, done), kept=_packs(done)),
         )
+
+    async def _refuse_promoted(self, steps: tuple[tuple[Registered, Lifecycle], ...], versions: Versions) -> None:
+        """Raise where a promotion would hold a name at what is gone for good, though others could serve it."""
+        going = [held for held, to in steps if to is Lifecycle.RETIRED]
+        for held in going:
+            others = [each for each in versions.of(held.tenant, held.name) if each not in going]
+            if not any(each.state in NAMED for each in others):
+                continue
+            kept = await self._kept(DocumentKind.DEFAULT, held, name=held.name)
+            default = held_in(kept, default_from_bytes, what=f"the default version of {held.name}")
+            if default is not None and default.version == held.version:
+                says = f"{held.name} was promoted to {held.version}, and would stay closed with it"
+                raise MoveRefused(says, replace(self._halt(held, Lifecycle.RETIRED), promoted=True))
 
     async def _step(
         self, held: Registered, to: Lifecycle, wanted: Wanted, *, kept: Document, versions: Versions
@@ -261,9 +276,10 @@ class Moving:
             retirement=read(held.retirement),
         )
 
-    async def _kept(self, kind: DocumentKind, found: Registered) -> Document:
-        """The document of this kind about a version; an empty one where there is none yet."""
-        return await standing(self._common.world.documents, kind, tenant=found.tenant, name=name_of(found))
+    async def _kept(self, kind: DocumentKind, found: Registered, *, name: str = "") -> Document:
+        """The document of this kind about a version, or about its `name`; an empty one where there is none yet."""
+        named = name or name_of(found)
+        return await standing(self._common.world.documents, kind, tenant=found.tenant, name=named)
 
     def _stands(self, found: Registered, to: Lifecycle | None) -> MoveRefused:
         """Why a version cannot go there, or be released: it is there already, or no way leads there."""

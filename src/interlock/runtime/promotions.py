@@ -12,7 +12,8 @@ from interlock.core.default_versions import DefaultVersion, default_from_bytes, 
 from interlock.core.documents import Document, DocumentKind
 from interlock.core.errors import MoveRefused, ToolUnknown
 from interlock.core.journal import EventKind
-from interlock.core.lifecycle import CLOSED, Use, precedence, refusal
+from interlock.core.lifecycle import NAMED, precedence
+from interlock.core.move_gates import Grounds, refuse_wordless
 from interlock.core.tool import SHARED
 from interlock.ports import Registered
 from interlock.runtime.acts import only_operators, signed_by
@@ -68,9 +69,9 @@ class Promotions:
         """Make a version the default of its name, whatever is published after it. It takes hold with the next call.
 
         What the name meant until now is kept for `window_s`, in which `roll_back` goes back to it: to a version, or to
-        following the one published last where that was it. Raises `ActRefused`,
-        `ToolUnknown`, `MoveRefused` where the version takes no calls or is the default already, `PolicyInvalid` where
-        policies do not fit it, `DocumentChanged` where somebody else has changed it at the same time.
+        following the one published last where that was it. Raises `ActRefused`, `ToolUnknown`, `MoveRefused` where the
+        version takes no calls, is the default already, or no reason is given, `PolicyInvalid` where policies do not fit
+        it, `DocumentChanged` where somebody else has changed it at the same time.
         """
         _refuse_window(window_s)
         act = _Act(name, by, reason, EventKind.TOOL_PROMOTED)
@@ -95,6 +96,7 @@ class Promotions:
         return await self._carried_out(_Act(name, by, reason, EventKind.TOOL_ROLLED_BACK), self._gone_back)
 
     async def _carried_out(self, act: _Act, change: _Change) -> DefaultVersion:
+        refuse_wordless(Grounds(reason=act.reason))
         return await self._common.carried_out(partial(self._planned_default, act, change=change))
 
     async def _planned_default(self, act: _Act, versions: Versions, *, change: _Change) -> Planned[DefaultVersion]:
@@ -173,5 +175,5 @@ def _refuse_closed(versions: tuple[Registered, ...], version: str) -> None:
     if found is None:
         there = ", ".join(each.version for each in versions)
         raise ToolUnknown(f"{name} has no version {version[:128]!r}; there are {there}")
-    if found.state in CLOSED or refusal(found.state, Use.NAME) is not None:
+    if found.state not in NAMED:
         raise MoveRefused(f"{name} {version} is {found.state.value}, which no default is")

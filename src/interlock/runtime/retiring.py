@@ -14,8 +14,8 @@ from interlock.core.call import Caller, Principal
 from interlock.core.canonical import decode
 from interlock.core.errors import ActRefused, MoveRefused, ToolUnknown
 from interlock.core.journal import RECORD, AuditQuery, EventKind
-from interlock.core.lifecycle import CLOSED, OPEN, Lifecycle
-from interlock.core.move_gates import Grounds, read_day, refuse_wordless
+from interlock.core.lifecycle import CLOSED, OPEN, Lifecycle, Need
+from interlock.core.move_gates import Grounds, Halt, read_day, refuse_wordless
 from interlock.core.policy import Visibility
 from interlock.core.references import References
 from interlock.core.retirement import Replacement, Retirement, day, misfits, read, written, wrong_with
@@ -143,7 +143,8 @@ class Retiring:
         Where a day was announced it is kept, unless the grounds waive `Need.NOTICE`: callers have been told that day.
 
         What executes is finished and settled; what waits for approval is void; what is unknown is still looked up; what
-        was done is still told under its key. Raises as `move` does.
+        was done is still told under its key. Raises as `move` does, and `MoveRefused` where a promotion holds the name
+        at a version that goes, while another could serve it.
         """
         until_us = read_day(drain_until) if drain_until else None
         grounds = reason if isinstance(reason, Grounds) else Grounds(reason=reason)
@@ -315,7 +316,8 @@ def _unsayable(held: Registered, states: frozenset[Lifecycle]) -> str:
 def _announced(held: Registered) -> Retirement:
     going = read(held.retirement)
     if going is None:
-        raise MoveRefused(f"the retirement of {held.name} {held.version} was not announced")
+        lacks = Halt(held.name, held.version, held.state, lacking=(Need.NOTICE,))
+        raise MoveRefused(f"the retirement of {held.name} {held.version} was not announced", lacks)
     return going
 
 

@@ -257,3 +257,18 @@ async def test_what_is_announced_has_a_name_a_day_that_is_to_come_and_a_reason()
         with pytest.raises(MoveRefused, match="say why"):
             await acts.announce("search", by=OPERATOR, notice=Notice(retires_on=LATER, reason=" "))
         assert await records(gate, "tool.announced") == []
+
+
+async def test_a_version_to_which_its_name_was_promoted_goes_with_all_others_or_once_the_name_means_another() -> None:
+    async with opened(":memory:", [search_of("a"), search_of("b", version="2")]) as gate:
+        await gate.catalogue.promote("search", "1", by=OPERATOR, reason="2 is slow")
+        with pytest.raises(MoveRefused, match="was promoted to 1, and would stay closed with it") as refused:
+            await gate.catalogue.retire("search", version="1", by=OPERATOR, reason="gone")
+        assert refused.value.halt is not None
+        assert refused.value.halt.promoted
+        await gate.catalogue.follow_newest("search", by=OPERATOR, reason="1 goes")
+        await gate.catalogue.retire("search", version="1", by=OPERATOR, reason="gone")
+        assert code(await called(gate)) != "TOOL_RETIRED"
+        await gate.catalogue.promote("search", "2", by=OPERATOR, reason="it stays")
+        await gate.catalogue.retire("search", by=OPERATOR, reason="gone")
+        assert code(await called(gate)) == "TOOL_RETIRED"

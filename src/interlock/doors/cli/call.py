@@ -43,7 +43,7 @@ async def call(
     from interlock.doors.cli.agents_shown import meaning, tell_unpublished
     from interlock.doors.cli.observed import answer_of
     from interlock.doors.cli.session import opened, refuse_changed
-    from interlock.doors.cli.tools_absent import step_to
+    from interlock.doors.cli.tools_absent import step_past_promotion, step_to
 
     said = sys.stdin.buffer.read(ARGUMENT_BYTES_MAX) if arguments == "-" else arguments
     async with opened() as session:
@@ -56,7 +56,9 @@ async def call(
             await tell_unpublished(session, agent)
         seen = await session.gate.propose(proposal, caller)
         is_lost = not agent and seen.error is not None and seen.error.code is Code.TOOL_NOT_FOUND
-        step = (await step_to(session, name) if is_lost else "") or _step(seen, agent)
+        is_gone = not agent and seen.error is not None and seen.error.code is Code.TOOL_RETIRED
+        found = await step_to(session, name) if is_lost else await step_past_promotion(session, name) if is_gone else ""
+        step = found or _step(seen, agent)
     answer = answer_of(seen, step=step)
     return answer if means is None else _with(answer, means)
 

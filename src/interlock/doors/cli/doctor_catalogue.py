@@ -33,13 +33,15 @@ async def catalogue_checks() -> tuple[Check, ...]:
 async def _promoted() -> Check:
     """Names that mean a version which this project cannot run, though it may have others of them."""
     from interlock.doors.cli.session import visited
-    from interlock.doors.cli.tools_standing import unlisted
+    from interlock.doors.cli.tools_standing import outlived, unlisted
 
     async with visited() as session:
         names = await session.gate.catalogue.defaults(tenant=session.by.tenant)
         found = await unlisted(session, names)
-    step = "Put its code back beside the others, or `interlock tools promote NAME --newest`."
-    says = [f"{name} means {names[name].version}, whose code is not here" for name in found]
+        gone = await outlived(session, names)
+    step = "`interlock tools promote NAME --newest --reason WHY`, or put code that is not here back beside the others."
+    says = [f"{name} means {names[name].version}, whose code is not here" for name in found if name not in gone]
+    says += [f"{name} means {names[name].version}, which is retired" for name in gone]
     return _check("promoted versions", says, step)
 
 

@@ -31,11 +31,20 @@ _DONE: Final[Mapping[Need, str]] = {
     Need.REVIEW: "`interlock tools sign-off {tool} --version {version} --reason WHY --as ID` is for somebody who"
     " neither published nor moves it.",
     Need.ROLLBACK: "Say the way back, with --rollback.",
-    Need.NOTICE: "`interlock tools retire {tool} --on DAY --reason WHY` announces it.",
+    Need.NOTICE: "`interlock tools retire {tool} --version {version} --on DAY --reason WHY` announces it.",
     Need.CONFIRMATION: "`interlock tools confirm {tool} --version {version} --reason WHY` is for its owner.",
 }
 """Needs that people meet."""
 
+_UNANNOUNCED: Final = (
+    "`interlock tools retire {tool} --version {version} --on DAY --reason WHY` announces it, and takes a --replacement."
+    " Without one it is retired as it is; `interlock tools replace {tool} OTHER --version {version} --reason WHY` says"
+    " then what takes its place."
+)
+_HELD: Final = (
+    "`interlock tools promote {tool} --newest --reason WHY` lets the name mean the version published last, or"
+    " `interlock tools promote {tool} VERSION --reason WHY` another; then give the command again."
+)
 _PROMISED: Final = (
     "Give the command again on {day}; `interlock tools keep {tool} --reason WHY` takes the announcement back."
 )
@@ -45,6 +54,8 @@ def step_of(halt: Halt | None) -> str:
     """The next step where `MoveRefused` says what halted a move, and where it does not."""
     if halt is None:
         return OTHERWISE
+    if halt.promoted:
+        return _filled(_HELD, halt)
     words = [*_stops(halt), *(_of_gate(halt) if halt.lacking else [_of_place(halt)])]
     return " ".join(words)
 
@@ -68,6 +79,8 @@ def _of_gate(halt: Halt) -> list[str]:
 
 
 def _met(need: Need, halt: Halt) -> str:
+    if need is Need.NOTICE and halt.to is None:
+        return _UNANNOUNCED
     return _PROMISED if need is Need.NOTICE and halt.retires_us is not None else _DONE[need]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from interlock.core.lifecycle import CLOSED, Lifecycle
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.steps import step_for
+from interlock.doors.cli.tools_promote import here
 from interlock.runtime.acts import AUDITORS, OPERATORS
 
 if TYPE_CHECKING:
@@ -29,9 +30,19 @@ async def step_to(session: Session, name: str) -> str:
     """
     if not session.by.groups & (OPERATORS | AUDITORS):
         return ""
+    held = await step_past_promotion(session, name) or " ".join(imported(session.project, name))
     versions = await session.gate.catalogue.list_versions(name, tenant=session.by.tenant)
-    held = " ".join(imported(session.project, name))
     return held or (_published(session, name, versions) if versions else "")
+
+
+async def step_past_promotion(session: Session, name: str) -> str:
+    """What operators and auditors may do where a promotion holds a name at what is gone, or not here; else nothing."""
+    from interlock.doors.cli.tools_standing import outlived, unlisted
+
+    if not session.by.groups & (OPERATORS | AUDITORS):
+        return ""
+    lost = {**await unlisted(session, [name]), **await outlived(session, [name])}
+    return lost.get(name, "")
 
 
 def closed(name: str, version: str, state: Lifecycle) -> str:
@@ -76,11 +87,14 @@ def _published(session: Session, name: str, versions: Sequence[Registered]) -> s
     seen = {tool.spec.name for tool in session.gate.catalogue.visible(session.caller())}
     if name in seen:
         return ""
+    if not here(session, name):
+        code = f"{visible(name)} is published, but the code of none of its versions is in this project: it cannot be"
+        return f"{code} called from here. Put it back, and name its file in interlock.toml."
     explain = f"`interlock policy explain {shlex.quote(name)}`"
     shows = f"`interlock tools show {shlex.quote(name)}`"
     return (
         f"{visible(name)} is there, but not for {visible(session.by.id)}: {explain} says what policy says of it,"
-        f" {shows} where its versions stand and whether their code is here."
+        f" {shows} where its versions stand."
     )
 
 

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 
-Instead = Annotated[str, typer.Option("--replacement", metavar="TOOL[@VERSION]", help="What takes its place.")]
+_TAKES = "What takes its place; with --on, or of what was announced."
+Instead = Annotated[str, typer.Option("--replacement", metavar="TOOL[@VERSION]", help=_TAKES)]
 Renames = Annotated[Many, typer.Option("--rename", metavar="OLD=NEW", help="What an argument is called there.")]
 Drops = Annotated[Many, typer.Option("--drop", metavar="NAME", help="An argument that it does not take.")]
 Adds = Annotated[Many, typer.Option("--add", metavar="NAME=JSON", help="One that it takes, with its value.")]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from interlock.core.errors import ToolUnknown
+from interlock.core.lifecycle import NAMED, Lifecycle
 from interlock.doors.cli.answer import note
 from interlock.doors.cli.shown import visible
 from interlock.doors.cli.tools_moves import told
@@ -61,6 +63,26 @@ async def unlisted(session: Session, names: Iterable[str]) -> dict[str, str]:
     defaults = await session.gate.catalogue.defaults(tenant=session.by.tenant)
     meant = {name: defaults[name].version for name in sorted(names) if name in defaults}
     return {name: uncoded(name, version) for name, version in meant.items() if version not in ("", here(session, name))}
+
+
+async def outlived(session: Session, names: Iterable[str]) -> dict[str, str]:
+    """Of these names those that a promotion holds at a retired version while another could serve, with what to do."""
+    acts, tenant = session.gate.catalogue, session.by.tenant
+    defaults = await acts.defaults(tenant=tenant)
+    found = {}
+    for name in sorted(set(names) & defaults.keys()):
+        versions = await acts.list_versions(name, tenant=tenant)
+        held = next((each for each in versions if each.version == defaults[name].version), None)
+        if held is not None and held.state is Lifecycle.RETIRED and any(each.state in NAMED for each in versions):
+            found[name] = _held(name, held.version)
+    return found
+
+
+def _held(name: str, version: str) -> str:
+    return (
+        f"{visible(name)} was promoted to version {visible(version)}, which is retired: `interlock tools promote"
+        f" {shlex.quote(name)} --newest --reason WHY` lets the name mean what is published last."
+    )
 
 
 async def meant(session: Session, name: str, versions: Sequence[Registered]) -> tuple[Tool, str]:

@@ -83,11 +83,13 @@ def test_what_a_shadow_has_shown_is_reported(cli: Cli, versions: Path) -> None:
 
 
 def test_a_default_is_promoted_and_taken_back(cli: Cli, versions: Path) -> None:
-    first = cli("tools", "promote", READ, "1", "--reason", "2 is slow", "--json").document
+    first = cli("tools", "promote", READ, "1", "--reason", "2 is slow", "--yes", "--json").document
     assert (first["version"], first["before"]) == ("1", "2")
-    assert "means the version published last, now 2, from now on." in cli("tools", "rollback", READ).out
-    assert cli("tools", "rollback", READ, "--json").document["error"]["code"] == "MOVE_REFUSED"
-    assert cli("tools", "promote", READ, "9", "--json").document["error"]["code"] == "TOOL_UNKNOWN"
+    assert (
+        "means the version published last, now 2, from now on." in cli("tools", "rollback", READ, "--reason", "why").out
+    )
+    assert cli("tools", "rollback", READ, "--reason", "why", "--json").document["error"]["code"] == "MOVE_REFUSED"
+    assert cli("tools", "promote", READ, "9", "--reason", "why", "--json").document["error"]["code"] == "TOOL_UNKNOWN"
 
 
 @pytest.mark.parametrize(
@@ -97,8 +99,8 @@ def test_a_default_is_promoted_and_taken_back(cli: Cli, versions: Path) -> None:
         ("agents", "pin", "clerk", READ),
         ("agents", "rollback", "clerk", READ),
         ("agents", "remove", "clerk"),
-        ("tools", "promote", READ, "1"),
-        ("tools", "rollback", READ),
+        ("tools", "promote", READ, "1", "--reason", "why"),
+        ("tools", "rollback", READ, "--reason", "why"),
     ],
 )
 def test_who_is_no_operator_changes_nothing(cli: Cli, versions: Path, command: tuple[str, ...]) -> None:

@@ -11,6 +11,9 @@ from typer.main import get_command
 from interlock.doors.cli.asking import again, heard, unconfirmed
 from interlock.doors.cli.main import app
 from tests.unit.doors.cli.conftest import Cli
+from tests.unit.doors.cli.test_agents import versions
+
+__all__ = ["versions"]
 
 
 class Terminal(io.StringIO):
@@ -53,7 +56,14 @@ ASKING = [
     ("policy", "save", "--project", "."),
     ("audit", "purge", "--before", "90d"),
     ("compensate", "start", "--task", "t", *WHY),
+    ("tools", "promote", "read_note", "1", *WHY, "--window-days", "2"),
+    ("tools", "rollback", "read_note", *WHY),
 ]
+FIRST = {
+    "compensate start": [("approvals", "approve", "{waiting}", "--as", "second", "--run")],
+    "tools rollback": [("tools", "promote", "read_note", "1", *WHY), ("tools", "promote", "read_note", "2", *WHY)],
+}
+"""What is done before, so that there is something to ask."""
 ASKS_NOTHING = {("approvals", "edit")}
 """It takes --yes for scripts that say it to every verb."""
 
@@ -69,10 +79,10 @@ def taking_yes(command: Any, path: tuple[str, ...] = ()) -> set[tuple[str, ...]]
 @pytest.mark.requirement("APR-3")
 @pytest.mark.parametrize("words", ASKING, ids=" ".join)
 def test_whoever_was_not_asked_is_told_the_command_as_it_was_given_with_yes(
-    cli: Cli, project: Path, waiting: str, words: tuple[str, ...]
+    cli: Cli, waiting: str, versions: Path, words: tuple[str, ...]
 ) -> None:
-    if words[0] == "compensate":
-        assert cli("approvals", "approve", waiting, "--as", "second", "--run", "--yes").code == 0
+    for each in FIRST.get(" ".join(words[:2]), ()):
+        assert cli(*(word.replace("{waiting}", waiting) for word in each), "--yes").code == 0
     given = [each.replace("{waiting}", waiting) for each in words]
     ran = cli(*given, "--json")
     assert (ran.code, ran.document["error"]["code"]) == (1, "NOT_CONFIRMED")

@@ -60,6 +60,15 @@ def test_an_announcement_is_taken_back(cli: Cli, both: Path) -> None:
     assert cli("tools", "keep", "read_note", *WHY).code == 1
 
 
+def test_a_replacement_of_what_was_not_announced_is_told_how_it_is_announced(cli: Cli, both: Path) -> None:
+    refused = cli("tools", "retire", "read_note", *WHY, *MAPPED, "--yes", "--json").document["error"]
+    assert refused["message"] == "the retirement of read_note 1 was not announced"
+    assert refused["next"].startswith("`interlock tools retire read_note --version 1 --on DAY --reason WHY` announces")
+    assert "`interlock tools replace read_note OTHER --version 1" in refused["next"]
+    assert "--waive" not in refused["next"]
+    assert "with --on, or of what was announced" in " ".join(cli("tools", "retire", "--help").out.split())
+
+
 def test_what_takes_the_place_is_said_later_too(cli: Cli, both: Path) -> None:
     cli("tools", "retire", "read_note", *WHY, "--yes")
     given = ("--rename", "title=name", "--add", 'folder="inbox"')
