@@ -63,19 +63,13 @@ def parse_arguments(
     return _with_care(raw, limits) if plain is None else plain
 
 
-def integral_arguments(raw: str | bytes | Mapping[str, object] | None) -> dict[str, Json] | Unparsed:
-    """The same with integral floats as the integers that they equal, which a plain text is seen to hold none of."""
-    plain = plain_arguments(raw)
-    return careful_arguments(raw) if plain is None else plain
-
-
 def plain_arguments(raw: object) -> dict[str, Json] | None:
     """The arguments where they are a plain text, for which `flat_canonical` is the canonical form; else None."""
     return _plain(raw) if type(raw) is str else None
 
 
 def careful_arguments(raw: str | bytes | Mapping[str, object] | None) -> dict[str, Json] | Unparsed:
-    """The same as `integral_arguments`, for what is not plain."""
+    """The arguments of any kind, with integral floats as the integers that they equal; a plain text holds none."""
     parsed = {} if raw is None else _with_care(raw, DEFAULT_LIMITS)
     return parsed if isinstance(parsed, Unparsed) else cast("dict[str, Json]", integral(parsed))
 
