@@ -1,7 +1,7 @@
-"""Which key of `interlock.toml` each setting of the gate has, and what its host brings; read from there.
+"""Which key of `interlock.toml` each setting of the gate has; settings, credentials and the key that seals, read there.
 
 A setting is written under its own name in `[interlock]`, unless it is named here: one that comes later has its key with
-its field, and what of `Host` a file can say is said in `HOST_KEYS`.
+its field.
 """
 
 from __future__ import annotations
@@ -31,32 +31,6 @@ OF_EACH_VERB: Final[Mapping[str, str]] = {
     "drives": "the command line drives the runs that it is asked for, and leaves those of others to their servers",
 }
 """Settings that no file says, and why."""
-
-HOST_KEYS: Final[Mapping[str, str]] = {
-    "models": "[[models]]",
-    "keys": "store",
-    "key_folder": "store",
-    "secrets": "[credentials]",
-    "seal": "seal_file",
-}
-"""What a host brings that a file can say, by its key. The key that signs lies beside the store."""
-
-OF_A_PROGRAM: Final = frozenset(
-    {
-        "signer",
-        "facts",
-        "fact_names",
-        "principals",
-        "ranker",
-        "clock",
-        "entropy",
-        "resolver",
-        "tls",
-        "runners",
-        "onlooker",
-    }
-)
-"""What a host brings that is code: a program with a gate of its own gives it."""
 
 SEAL_BYTES: Final = 32
 

@@ -11,10 +11,8 @@ from interlock.core.errors import SettingsInvalid
 from interlock.core.recovery import LookUpRule
 from interlock.doors.cli.project import parse_project
 from interlock.doors.cli.project_settings import (
-    HOST_KEYS,
     LOOK_UPS,
     NAMED_OTHERWISE,
-    OF_A_PROGRAM,
     OF_EACH_VERB,
     SETTINGS,
     Credentials,
@@ -25,6 +23,30 @@ from tests.unit.doors.cli.conftest import Cli
 
 OPERATOR = '[operator]\nid = "alice"\n'
 DOCS = Path(__file__).parents[4] / "docs" / "cli.md"
+HOST_KEYS = {
+    "models": "[[models]]",
+    "keys": "store",
+    "key_folder": "store",
+    "secrets": "[credentials]",
+    "seal": "seal_file",
+}
+"""What a host brings that a file can say, by its key. The key that signs lies beside the store."""
+
+OF_A_PROGRAM = {
+    "signer",
+    "facts",
+    "fact_names",
+    "principals",
+    "ranker",
+    "clock",
+    "entropy",
+    "resolver",
+    "tls",
+    "runners",
+    "onlooker",
+}
+"""What a host brings that is code: a program with a gate of its own gives it."""
+
 OTHER: Mapping[type, str] = {int: "2", float: "0.5", str: '"other"', list: '["10.1.0.0/16"]'}
 
 
