@@ -29,6 +29,11 @@ asyncio.run(main())
 """
 
 
+def workers() -> set[Thread]:
+    """The threads of this kind that there are; other tests may have left some."""
+    return {each for each in threading.enumerate() if each.name == "interlock-commit"}
+
+
 class Told:
     """What was said on the loop, one after the other, and in which thread."""
 
@@ -63,23 +68,23 @@ async def test_a_fault_is_told_and_the_thread_goes_on(fault: BaseException) -> N
 
 
 async def test_closing_waits_for_the_work_under_way() -> None:
-    told, done = Told(), list[str]()
+    before, told, done = workers(), Told(), list[str]()
     may_end = Event()
     told.thread.do(lambda: done.append("done") if may_end.wait(5) else None)
     may_end.set()
     told.thread.close()
     assert done == ["done"]
-    assert not [each for each in threading.enumerate() if each.name == "interlock-commit"]
+    assert workers() <= before
 
 
 async def test_one_that_was_never_used_has_no_thread_to_end() -> None:
-    told = Told()
-    assert not [each for each in threading.enumerate() if each.name == "interlock-commit"]
+    before, told = workers(), Told()
+    assert workers() <= before
     told.thread.close()
 
 
 def test_a_loop_that_is_closed_meanwhile_is_not_told_and_the_thread_ends_with_its_owner() -> None:
-    may_end, ended = Event(), Event()
+    before, may_end, ended = workers(), Event(), Event()
 
     def work() -> None:
         may_end.wait(5)
@@ -89,7 +94,7 @@ def test_a_loop_that_is_closed_meanwhile_is_not_told_and_the_thread_ends_with_it
         Told().thread.do(work)
 
     asyncio.run(hand_over())
-    worker = next(each for each in threading.enumerate() if each.name == "interlock-commit")
+    (worker,) = workers() - before
     may_end.set()
     assert ended.wait(5)
     gc.collect()
