@@ -13,16 +13,16 @@ from typing import Final
 
 log = logging.getLogger("interlock.clock")
 
+TOLD_US: Final = 1_000_000
+"""From how much on it is said that the machine's clock went back."""
+
+_SECOND_US: Final = 1_000_000
 _POOL_BYTES = 8_192
 
 
 def cache_folder() -> Path:
     """The folder of this user for what can be made again (`XDG_CACHE_HOME`, else `~/.cache`)."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "interlock"
-
-
-TOLD_US: Final = 1_000_000
-"""From how much on it is said that the machine's clock went back."""
 
 
 class SystemClock:
@@ -55,8 +55,8 @@ class SystemClock:
             log.warning(
                 "the machine's clock was set back by %d s: this process goes on from the time before, which is %d s"
                 " ahead of it now; open the gate anew to follow the clock",
-                by_us // TOLD_US,
-                self._ahead_us // TOLD_US,
+                by_us // _SECOND_US,
+                self._ahead_us // _SECOND_US,
             )
         return self._last_us
 

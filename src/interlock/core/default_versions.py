@@ -44,8 +44,8 @@ class DefaultVersion:
     def rolled_back(self, now_us: int) -> DefaultVersion:
         """What it meant before is the default again. Raises `MoveRefused` where there is no way back."""
         if not self.before and not self.followed:
-            there = f"version before {self.version}" if self.version else "promotion"
-            raise MoveRefused(f"there is no {there} to go back {'to' if self.version else 'from'}: promote a version")
+            lacks = f"version before {self.version} to go back to" if self.version else "promotion to go back from"
+            raise MoveRefused(f"there is no {lacks}: promote a version")
         if now_us > self.until_us:
             raise MoveRefused(
                 f"the window for going back to {self.way_back} has passed: promote it, which is another decision"

@@ -63,8 +63,6 @@ class Holding:
 
     async def hold(self, model: Model, caller: Caller, body: Mapping[str, object]) -> Held | Exhausted | None:
         """Hold the most that a request can use. None: no limit of others counts it. Raises `Contended`."""
-        if not self.is_needed:
-            return None
         reach, most = self._reach, most_of(model, body)
         for _ in range(TRIES):
             now_us = reach.world.clock.now_us()

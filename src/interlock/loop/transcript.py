@@ -101,11 +101,7 @@ def _round(item: Round, codec: Codec) -> list[Message]:
         return codec.echo(item.turn)
     if not item.calls:
         return [_said(UNUSABLE.format(why=item.responded.why))] if item.responded.why else codec.echo(item.turn)
-    return [*codec.echo(item.turn), *codec.results(_answers(item))]
-
-
-def _answers(item: Round) -> list[Answer]:
-    return [_answer(call, item) for call in item.turn.calls]
+    return [*codec.echo(item.turn), *codec.results([_answer(call, item) for call in item.turn.calls])]
 
 
 def _answer(call: Proposed, item: Round) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import assert_never
 
 from interlock.core.arguments import Unparsed, parse_arguments
 from interlock.core.canonical import canonical, integral, sha256_hex
@@ -16,7 +17,6 @@ from interlock.loop.agent import Agent, by_name
 from interlock.loop.codecs import read_again
 from interlock.loop.entries import (
     Begun,
-    Body,
     Ended,
     Entry,
     Faulted,
@@ -210,12 +210,12 @@ class RunView:
             if self.wishes:
                 self._carry_out(before, causes)
         self.version = sequence
-        if type(body) is Responded:  # what every turn has does without the pattern
+        if isinstance(body, Responded):  # what every turn has comes first
             self._hear(body, causes, turn or read_again(body))
-        elif type(body) is Observed:
+        elif isinstance(body, Observed):
             self._observe(body)
         else:
-            self._take(body, entry, turn)
+            self._take(body, entry)
 
     def _carry_out(self, before: State, causes: tuple[Cause, ...]) -> None:
         for cause in causes:
@@ -223,12 +223,8 @@ class RunView:
             if done is not None:
                 self.wishes.pop(done, None)
 
-    def _take(self, body: Body, entry: Entry, turn: Turn | None) -> None:
+    def _take(self, body: Begun | Faulted | Said | Wished | HandedOff | Moved | Ended, entry: Entry) -> None:
         match body:
-            case Responded():
-                self._hear(body, entry.causes, turn or read_again(body))
-            case Observed():
-                self._observe(body)
             case Begun():
                 self._begin(body, entry)
             case Faulted():
@@ -246,6 +242,8 @@ class RunView:
                 pass
             case Ended():
                 self.ended = body
+            case _:
+                assert_never(body)
 
     def _begin(self, begun: Begun, entry: Entry) -> None:
         self._begun = begun

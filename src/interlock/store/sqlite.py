@@ -131,7 +131,7 @@ class SqliteStore:
 
     async def claim(self, intent: Intent) -> Claim | NotClaimed:
         """Take everything the intent names, durably, or nothing; a read may be held in memory while alone."""
-        if intent.fused and self._writer.alone and may_fuse(intent):
+        if self._writer.alone and may_fuse(intent):
             self._writer.check()
             return sqlite_calls.claim_fused(self._desk, intent=intent)
         return await self._writer.write("claim", run=partial(sqlite_calls.claim, self._desk, intent=intent))

@@ -36,7 +36,7 @@ class SqliteChain:
         sequence = self._sequence + 1
         body = event.body(self._name, sequence)
         digest = link(self._digest, body=body)
-        place = self.id << _PLACE_BITS | sequence
+        place = place_of(self.id, sequence=sequence)
         payloads, sealed = event.payloads, None
         if len(payloads) == 1 and payloads[0].name == RECORD:  # as most are
             first: bytes | None = framed(payloads[0])
