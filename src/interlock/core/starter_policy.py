@@ -3,7 +3,8 @@
 STARTER_POLICY = """\
 // Who may do what with which tool, in Cedar (https://docs.cedarpolicy.com).
 // What no policy permits is denied. A forbid beats every permit, and a permit that asks beats one that does not.
-// After a change: `interlock policy check`, then `interlock policy explain`.
+// A change of this file is in force once it is saved with `interlock policy save`, and not before. Until then
+// `interlock policy check` says what it would change, `interlock policy explain NAME --unsaved` how it would decide.
 
 // Reads: allowed to members of the group that owns the tool.
 // A tool names its owner when it is registered; a principal brings its groups from the authenticated channel.

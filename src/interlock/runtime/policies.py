@@ -44,6 +44,10 @@ class PolicyDesk:
         """The policies in force."""
         return await self._views.sources()
 
+    async def are_in_force(self, sources: Iterable[PolicySource]) -> bool:
+        """Whether saving these would leave everything as it is."""
+        return frozenset(await self._views.sources(tuple(sources))) == frozenset(await self._views.sources())
+
     async def check(
         self, sources: Iterable[PolicySource], *, tenant: str, coming: tuple[Registered, ...] = ()
     ) -> Change:
@@ -69,7 +73,7 @@ class PolicyDesk:
         wanted = tuple(sources)
         only_operators(by, "Saving policies", tenants={each.tenant for each in wanted}, home=self._home)
         change = await self.check(wanted, tenant=by.tenant)
-        if frozenset(await self._views.sources(wanted)) == frozenset(await self._views.sources()):
+        if await self.are_in_force(wanted):
             await self._views.refresh()
             return change
         record = {

@@ -143,7 +143,7 @@ async def _of_project() -> AsyncIterator[Check]:
     if tools.state != BAD:
         if project.openapi or project.mcp or project.python:
             yield _imports(project)
-        yield await _policies()
+        yield await _policies(project)
     store = await _store(project)
     yield store
     if store.state != BAD and project.is_stored and not project.is_database:
@@ -200,7 +200,8 @@ async def _unlike(project: Project, specs: list[ToolSpec]) -> list[str]:
         return []
 
 
-async def _policies() -> Check:
+async def _policies(project: Project) -> Check:
+    """Whether the policy files fit the tools, and are what is in force."""
     from interlock.core.errors import InterlockError
     from interlock.doors.cli.session import has_policies, tried
 
@@ -208,9 +209,26 @@ async def _policies() -> Check:
         async with tried() as session:
             if not has_policies(session.project):
                 return Check("policies", WANTING, f"there is no .cedar file in {session.project.policies}", _NO_FILES)
-            return Check("policies", GOOD, f"{session.project.policies.name}/ fits the tools")
     except InterlockError as fault:
         return _bad("policies", fault, "`interlock policy check` looks again after the change.")
+    differs = await _unsaved(project)
+    if differs:
+        step = "`interlock policy check` says what saving them changes; `interlock policy save` puts them in force."
+        return Check("policies", BAD, differs, step)
+    return Check("policies", GOOD, f"{project.policies.name}/ fits the tools")
+
+
+async def _unsaved(project: Project) -> str:
+    """What is to be said of files that are not in force; whether the store opens is another check."""
+    from interlock.doors.cli.session import reading, unsaved
+
+    if not project.is_stored:
+        return ""
+    try:
+        async with reading() as session:
+            return await unsaved(session)
+    except Exception:  # noqa: BLE001 - a store that is no store may raise whatever its driver raises
+        return ""
 
 
 async def _store(project: Project) -> Check:

@@ -72,14 +72,16 @@ async def explain(
     from interlock.core.decision import Deny
     from interlock.core.refusals import Code
     from interlock.doors.cli.session import opened, refuse_changed, tried
+    from interlock.doors.cli.session import unsaved as unsaved_in
 
     async with tried() if unsaved else opened() as session:
         await refuse_changed(name, session)
         caller = session.caller(run=run, task=task)
         found = await session.gate.policies.explain(ToolCall("explain", name, arguments), caller)
+        differs = "" if unsaved else await unsaved_in(session)
     if isinstance(found, Deny):
         return refusal(found, next_step=_KNOWN if found.code is Code.TOOL_NOT_FOUND else "")
-    return _explained(name, found)
+    return _explained(name, found, attention=f"By what is in force; {differs}." if differs else "")
 
 
 @verb(app, "test")
@@ -136,14 +138,19 @@ def _text(change: Change) -> str:
     return "\n".join(lines)
 
 
-def _explained(name: str, found: Explanation) -> Answer:
+def _explained(name: str, found: Explanation, *, attention: str) -> Answer:
     from interlock.core.tool import spec_to_json
 
     verdict = found.verdict
-    document: dict[str, Json] = {"verdict": spec_to_json(verdict), "policies": spec_to_json(found.policies)}
+    document: dict[str, Json] = {
+        "verdict": spec_to_json(verdict),
+        "policies": spec_to_json(found.policies),
+        "attention": [attention] if attention else [],
+    }
     needed = verdict.requirement
     text = fields(
         [
+            ("Attention", attention),
             (name, verdict.answer.value.upper()),
             ("Because", verdict.reason),
             ("Roles", None if needed is None else needed.roles),

@@ -175,6 +175,21 @@ def has_policies(project: Project) -> bool:
     return any(project.policies.glob("*.cedar"))
 
 
+async def unsaved(session: Session) -> str:
+    """What is to be said where the project's policy files are others than those in force; empty where they are not.
+
+    Where none are in force yet, the next verb that calls puts the files in force.
+    """
+    project, desk = session.project, session.gate.policies
+    if (
+        not has_policies(project)
+        or not await desk.sources()
+        or await desk.are_in_force(read_policies(project.policies))
+    ):
+        return ""
+    return f"the files in {project.policies.name}/ differ from what is in force: `interlock policy save`"
+
+
 async def changed(spec: ToolSpec, gate: Gate) -> VersionExists:
     """What is to be said of a tool that is another than its published version, and in which fields it is."""
     changes = await gate.catalogue.changes(spec)

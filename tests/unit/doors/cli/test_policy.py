@@ -65,6 +65,28 @@ def test_a_tool_that_there_is_not_cannot_be_explained_and_the_next_step_is_anoth
     assert "policy explain" not in ran.document["error"]["next"]
 
 
+@pytest.mark.requirement("POL-7")
+def test_whoever_asks_hears_that_the_files_are_not_what_is_in_force_until_they_are_saved(
+    cli: Cli, changed: Path
+) -> None:
+    says = "the files in policies/ differ from what is in force: `interlock policy save`"
+    explained = cli("policy", "explain", *READ, "--json").document
+    assert explained["attention"] == [f"By what is in force; {says}."]
+    assert says in cli("policy", "explain", *READ).out
+    assert cli("policy", "explain", *READ, "--unsaved", "--json").document["attention"] == []
+    ran = cli("doctor", "--json")
+    found = {each["name"]: each["found"] for each in ran.document["checks"]}
+    assert (ran.code, found["policies"]) == (1, says)
+    assert cli("policy", "save", "--yes").code == 0
+    assert cli("policy", "explain", *READ, "--json").document["attention"] == []
+    assert cli("doctor", "--json").code == 0
+    more = changed.with_name("more.cedar")
+    more.write_text("forbid (principal, action, resource);")
+    assert cli("doctor", "--json").code == 1
+    more.unlink()
+    assert cli("doctor", "--json").code == 0
+
+
 def test_files_that_are_not_saved_can_be_explained(cli: Cli, changed: Path) -> None:
     verdict = cli("policy", "explain", *READ, "--unsaved", "--json").document["verdict"]
     assert (verdict["answer"], verdict["policies"]) == ("deny", ["starter/closed"])
