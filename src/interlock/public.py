@@ -96,3 +96,6 @@ HOMES: Final[Mapping[str, str]] = {
 
 RENAMED: Final[Mapping[str, str]] = {"PolicyChange": "Change", "RunState": "State"}
 """What is called otherwise where it is defined."""
+
+EXTRAS: Final[frozenset[str]] = frozenset({"interlock.declare.grpc", "interlock.upstream"})
+"""Modules that need an extra of the package, and say which where it is not installed."""
