@@ -98,12 +98,8 @@ class LimitTable:
 
     def rows(self, caller: Caller, *, now_us: int = 0) -> Rows:
         """Where requests of a caller to a model count: the scopes that a proposal without a tool takes from."""
-        found: dict[ScopeKey, None] = {}
-        for kind, ids, window_us, _, _ in self._groups:
-            start_us = now_us - now_us % window_us if window_us else 0
-            for name in ids(caller, None, ""):
-                found[ScopeKey(caller.principal.tenant, kind, name, start_us)] = None
-        return Rows(tuple(found), *self._span(now_us))
+        taken = self._taken(caller, None, digest="", now_us=now_us, counted=False)
+        return Rows(taken.scopes, *self._span(now_us))
 
     def _span(self, now_us: int) -> tuple[int, int]:
         """From when and until when the rate windows of now last."""
