@@ -45,10 +45,7 @@ class Transcript:
             self._kept = Conversation(_opening(view))
         history, kept = view.history, self._kept
         for item in history[self._sent :]:
-            if type(item) is Round and item.calls:
-                kept.add_whole(_round(item, self._codec))
-            else:
-                kept += _messages(item, self._codec)
+            kept += _messages(item, self._codec)
         self._sent = len(history)
         return [*kept, _said(note)] if note else kept
 

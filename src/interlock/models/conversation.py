@@ -22,28 +22,19 @@ Join = Callable[[list[Entry]], list[Entry]]
 
 
 class Conversation(list[Entry]):
-    """Messages in order. The first `paired` are known to need no repair, and to leave no call without a result.
+    """Messages in order. Of the first `looked` is known how they are sent: `sent` and `system`.
 
-    Where a codec sends them otherwise than they are kept, `sent` and `system` are how the first `looked` are sent. So
-    each request looks at what was added since the last, and a long run costs as much a turn as a short one. Belongs to
-    one codec; who changes a message that is there, or takes one away, makes a new one.
+    So each request looks at what was added since the last, and a long run costs as much a turn as a short one. Belongs
+    to one codec; who changes a message that is there, or takes one away, makes a new one.
     """
 
-    __slots__ = ("looked", "paired", "sent", "system")
+    __slots__ = ("looked", "sent", "system")
 
     def __init__(self, messages: Iterable[Entry] = ()) -> None:
         super().__init__(messages)
-        self.paired = 0
         self.looked = 0
         self.sent: list[Entry] = []
         self.system: list[object] = []
-
-    def add_whole(self, messages: Sequence[Entry]) -> None:
-        """Add what a codec has made of one turn: the turn, and a result for each of its calls."""
-        is_paired = self.paired == len(self)
-        self += messages
-        if is_paired:
-            self.paired = len(self)
 
 
 def as_sent(messages: Sequence[Mapping[str, object]], *, repair: Repair, join: Join | None = None) -> Repaired:

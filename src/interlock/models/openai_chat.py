@@ -12,7 +12,7 @@ from typing import Final
 
 from interlock.models.blocks import sendable_name
 from interlock.models.codec import Answer, Choice, Image, Options
-from interlock.models.conversation import Conversation
+from interlock.models.conversation import Entry, Repaired, as_sent
 from interlock.models.names import WireNames
 from interlock.models.openai_chat_read import StreamReader, read_response, read_stream
 from interlock.models.pairing import INTERRUPTED
@@ -81,7 +81,7 @@ def request(
     """
     body: dict[str, object] = {
         "model": options.model,
-        "messages": _paired(messages),
+        "messages": as_sent(messages, repair=_paired).entries,
         options.tokens_field or "max_tokens": options.tokens_max,
     }
     if options.temperature is not None:
@@ -136,13 +136,10 @@ def results(answers: Sequence[Answer]) -> list[dict[str, object]]:
     return [*messages, {"role": "user", "content": pictures}] if pictures else messages
 
 
-def _paired(messages: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    known = messages.paired if isinstance(messages, Conversation) else 0
-    if known and known == len(messages):
-        return [*messages]
-    sent: list[Mapping[str, object]] = [*messages[:known]]
+def _paired(messages: Sequence[Mapping[str, object]]) -> Repaired:
+    sent: list[Entry] = []
     waiting: list[str] = []
-    for message in messages[known:]:
+    for message in map(dict, messages):
         if message.get("role") == "tool":
             answered = message.get("tool_call_id")
             waiting = [call_id for call_id in waiting if call_id != answered] if waiting != [answered] else []
@@ -152,9 +149,7 @@ def _paired(messages: Sequence[Mapping[str, object]]) -> list[Mapping[str, objec
             calls = message.get("tool_calls")
             waiting = [text(call.get("id")) for call in mappings(calls)] if calls else []
         sent.append(message)
-    if isinstance(messages, Conversation) and not waiting and len(sent) == len(messages):
-        messages.paired = len(messages)
-    return [*sent, *map(_interrupted, waiting)]
+    return Repaired([*sent, *map(_interrupted, waiting)], not waiting, [])
 
 
 def _interrupted(call_id: str) -> dict[str, object]:

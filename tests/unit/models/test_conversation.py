@@ -39,17 +39,7 @@ def turn_of(codec: ModuleType) -> Turn:
 
 def test_a_conversation_that_begins_was_not_looked_at() -> None:
     said = Conversation(SAID)
-    assert (said, said.paired, said.looked) == (SAID, 0, 0)
-
-
-def test_a_whole_turn_behind_what_was_looked_at_needs_no_look_and_one_behind_anything_else_does() -> None:
-    said = Conversation(SAID)
-    turn: list[dict[str, object]] = [{"role": "assistant", "content": "Good day."}]
-    said.add_whole(turn)
-    assert (len(said), said.paired) == (2, 0)
-    said.paired = 2
-    said.add_whole(turn)
-    assert (len(said), said.paired) == (3, 3)
+    assert (said, said.looked) == (SAID, 0)
 
 
 @pytest.mark.requirement("LOOP-2")
@@ -69,10 +59,7 @@ def test_a_conversation_that_grows_is_sent_at_every_step_as_the_same_list_is(
         "results": results,
     }
     for step in steps:
-        if step == "turn and results":
-            said.add_whole(added[step])
-        else:
-            said += added[step]
+        said += added[step]
         before = [*said]
         assert codec.request(said, options=OPTIONS) == codec.request(before, options=OPTIONS)
         assert said == before
@@ -81,9 +68,9 @@ def test_a_conversation_that_grows_is_sent_at_every_step_as_the_same_list_is(
 @pytest.mark.parametrize("codec", CODECS)
 def test_what_was_whole_when_it_was_sent_is_not_looked_at_again(codec: ModuleType) -> None:
     turn, said = turn_of(codec), Conversation(SAID)
-    said.add_whole([*codec.echo(turn), *codec.results([Answer(turn.calls[0], "done")])])
+    said += [*codec.echo(turn), *codec.results([Answer(turn.calls[0], "done")])]
     codec.request(said, options=OPTIONS)
-    assert max(said.looked, said.paired) == len(said)
+    assert said.looked == len(said)
     said += codec.echo(turn)
     codec.request(said, options=OPTIONS)
-    assert max(said.looked, said.paired) == len(said) - len(codec.echo(turn))
+    assert said.looked == len(said) - len(codec.echo(turn))

@@ -154,17 +154,17 @@ def test_a_call_that_was_interrupted_is_answered_before_whatever_follows_it() ->
 def test_of_a_conversation_that_grows_what_was_in_order_is_not_looked_at_again() -> None:
     turn, user = read_response(body_of({"tool_calls": [call_of(call_id="a")]})), {"role": "user", "content": "Go on."}
     said = Conversation([dict(user)])
-    for paired, added in (
+    for looked, added in (
         (1, []),
         (3, [*echo(turn), *results([Answer(turn.calls[0], "done")])]),
         (3, echo(turn)),
-        (3, [dict(user)]),
+        (5, [dict(user)]),
     ):
         said += added
         sent = request(said, options=OPTIONS)["messages"]
         assert sent == request([*said], options=OPTIONS)["messages"]
         assert sent is not said
-        assert said.paired == paired
+        assert said.looked == looked
     assert sent[-2:] == [{"role": "tool", "tool_call_id": "a", "content": INTERRUPTED}, user]
 
 
