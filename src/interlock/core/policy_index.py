@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from interlock.core.layers import Changing, Layers
 from interlock.core.listed import Contract, Identity, Listed
@@ -43,22 +44,18 @@ class Index:
 
     def changed(self, changes: Iterable[Change]) -> Index:
         """The same with these changes."""
-        new, owned = Index(), set[str]()
+        changes = tuple(changes)
+        new, tenants = Index(), {spec.tenant for _, spec in changes}
+        new._types, new._resolved = _own(self._types, tenants), _own(self._resolved, tenants)
         named, alike = Changing(self._named), dict[Kind, Changing[Identity, Contract]]()
-        new._types, new._resolved = self._types.copy(), self._resolved.copy()
-        for old, spec in changes:
-            for tenant in {spec.tenant} - owned:
-                owned.add(tenant)
-                for types in (new._types, new._resolved):
-                    types[tenant] = types.get(tenant, Counter[str]()).copy()
-            for each, is_there in ((old, False), (spec, True)):
-                if each is None:
-                    continue
-                new._count(each, 1 if is_there else -1)
-                _put(named, each, is_there=is_there)
-                if is_read(each):
-                    of_kind = alike.setdefault(kind_of(each), Changing(self._alike.get(kind_of(each), _NONE)))
-                    of_kind.put(each.identity, each if is_there else None)
+        for each, becomes in chain.from_iterable(((old, None), (spec, spec)) for old, spec in changes):
+            if each is None:
+                continue
+            new._count(each, -1 if becomes is None else 1)
+            _put(named, each, becomes)
+            if is_read(each):
+                of_kind = alike.setdefault(kind_of(each), Changing(self._alike.get(kind_of(each), _NONE)))
+                of_kind.put(each.identity, becomes)
         new._named = named.finish()
         new._alike = {**self._alike, **{kind: each.finish() for kind, each in alike.items()}}
         return new
@@ -102,10 +99,16 @@ class Index:
             self._resolved.setdefault(spec.tenant, Counter())[type_] += by
 
 
-def _put(named: Changing[str, tuple[Contract, ...]], spec: Contract, *, is_there: bool) -> None:
+def _own(counted: Mapping[str, Counter[str]], tenants: Iterable[str]) -> dict[str, Counter[str]]:
+    """The counts, of which those of some tenants may be changed without changing these."""
+    return {**counted, **{tenant: counted.get(tenant, Counter[str]()).copy() for tenant in tenants}}
+
+
+def _put(named: Changing[str, tuple[Contract, ...]], spec: Contract, becomes: Contract | None) -> None:
+    """Have this stand in the place of a version; None: nothing."""
     name = action_name(spec.name)
-    others = (each for each in named.get(name) or () if each.identity != spec.identity)
-    named.put(name, (*others, *((spec,) if is_there else ())) or None)
+    others = [each for each in named.get(name) or () if each.identity != spec.identity]
+    named.put(name, tuple(others if becomes is None else [*others, becomes]) or None)
 
 
 def is_read(spec: Contract) -> bool:
