@@ -13,7 +13,7 @@ _NO_ROOM: Final = frozenset({apsw.SQLITE_IOERR_SHMSIZE})
 """I/O errors that say nothing but that a file could not grow."""
 
 
-def full_disk(fault: BaseException | None, path: str | Path) -> StoreFull | None:
+def full_disk(fault: BaseException, path: str | Path) -> StoreFull | None:
     """The fault to raise where a disk was full; None where something else went wrong."""
     is_full = isinstance(fault, apsw.FullError)
     if not is_full and not (isinstance(fault, apsw.IOError) and getattr(fault, "extendedresult", None) in _NO_ROOM):

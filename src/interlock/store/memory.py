@@ -130,11 +130,10 @@ class MemoryStore(MemoryCompensations):
             self._keep(call)
         else:
             self._books.settle(call.holds, spent=settlement.spent)
+            call.holds = ()
             del self._open[place]
-        if call.kept:
-            call.holds = () if state is not _UNKNOWN else call.holds
-            call.state, call.observation = state, settlement.observation
-            call.labels, call.settled_us = settlement.labels, settlement.at_us
+        call.state, call.observation = state, settlement.observation
+        call.labels, call.settled_us = settlement.labels, settlement.at_us
         run = call.operation.run
         if run is not None and settlement.labels is not NO_LABELS:
             self._books.join((claim.tenant, run), labels=settlement.labels)
@@ -183,10 +182,8 @@ class MemoryStore(MemoryCompensations):
         operation = intent.operation
         call = Call(operation, intent.at_us, intent.at_us + intent.lifetime_us, intent.reservations)
         self._open[operation.tenant, operation.id] = call
-        if may_fuse(intent):
-            call.kept = False
-        else:
-            self._calls[operation.tenant, operation.id] = call
+        if not may_fuse(intent):
+            self._keep(call)
             if operation.key is not None:
                 self._keys[operation.tenant, operation.key] = call
         return Claim(operation.id, operation.tenant, FIRST_FENCE)

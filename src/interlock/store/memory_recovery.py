@@ -22,7 +22,7 @@ Key = tuple[str, str]
 
 @slotted
 class Call:
-    """One claimed call, as a row would hold it. One that is not `kept` is forgotten once it has ended well or badly."""
+    """One claimed call, as a row would hold it."""
 
     operation: StoredOperation
     at_us: int
@@ -34,7 +34,6 @@ class Call:
     labels: Labels = NO_LABELS
     settled_us: int | None = None
     at_work: bool = True
-    kept: bool = True
 
 
 class MemoryRecovery:
@@ -130,8 +129,7 @@ class MemoryRecovery:
         return looks if fence == call.fence and call.state is CallState.UNKNOWN else NO_LOOKS
 
     def _keep(self, call: Call) -> None:
-        """From now on it is a claim like any other, which people and later looks find."""
-        call.kept = True
+        """It is found by people and later looks, also once it has ended."""
         self._calls[call.operation.tenant, call.operation.id] = call
 
     def _take_again(self, call: Call) -> Claim:

@@ -24,7 +24,7 @@ def test_a_file_that_cannot_grow_is_told_with_what_to_do(fault: Exception) -> No
 
 
 @pytest.mark.parametrize(
-    "fault", [None, apsw.IOError(), shared_memory(apsw.SQLITE_IOERR_FSYNC), apsw.CorruptError("?"), OSError("?")]
+    "fault", [apsw.IOError(), shared_memory(apsw.SQLITE_IOERR_FSYNC), apsw.CorruptError("?"), OSError("?")]
 )
-def test_what_else_goes_wrong_is_no_full_disk(fault: Exception | None) -> None:
+def test_what_else_goes_wrong_is_no_full_disk(fault: Exception) -> None:
     assert full_disk(fault, "/data/gate.db") is None
