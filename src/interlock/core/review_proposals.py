@@ -17,6 +17,7 @@ from interlock.core.review_tool import Gap, ToolReview
 
 _DAY_US: Final = 86_400_000_000
 _CHECK: Final = "interlock tools check"
+"""What looks at a new version of a tool, which has to be declared first."""
 
 
 class Kind(StrEnum):
@@ -81,6 +82,15 @@ def percent(part: int, whole: int) -> int:
     return 100 * part // whole if whole else 0
 
 
+def _declared(kind: Kind, tool: ToolReview, reason: str, *, numbers: Mapping[str, int]) -> Proposal:
+    """A proposal that a new version of the tool carries out, and no command alone."""
+    return Proposal(kind, tool.name, f"{reason} That takes a new version: change it, then check.", numbers, _CHECK)
+
+
+def _tried(tool: ToolReview) -> str:
+    return command("tools", "test", "--", tool.name)
+
+
 def _freeze(tool: ToolReview, known: Known) -> Iterator[Proposal]:
     counts, rules = tool.numbers.counts, known.rules
     failed, ended = counts.failed + counts.lost, counts.ended
@@ -122,20 +132,20 @@ def _fix_description(tool: ToolReview, known: Known) -> Iterator[Proposal]:
     if percent(refused, proposed) >= rules.misspelt_percent:
         reason = f"The arguments of {refused} of {proposed} proposals were refused: say in its words what it takes."
         numbers = {"arguments_refused": refused, "proposals": proposed, "repaired": signs.repaired}
-        yield Proposal(Kind.FIX_DESCRIPTION, tool.name, reason, numbers, _CHECK)
+        yield _declared(Kind.FIX_DESCRIPTION, tool, reason, numbers=numbers)
     elif signs.steps >= rules.calls_min and percent(signs.exchanged, signs.steps) >= rules.exchanged_percent:
         says = "another tool was called on the same: say what it is not for"
         reason = f"After {signs.exchanged} of {signs.steps} proposals in followed runs {says}."
         numbers = {"exchanged": signs.exchanged, "steps": signs.steps}
-        yield Proposal(Kind.FIX_DESCRIPTION, tool.name, reason, numbers, _CHECK)
+        yield _declared(Kind.FIX_DESCRIPTION, tool, reason, numbers=numbers)
 
 
 def _add_owner(tool: ToolReview, known: Known) -> Iterator[Proposal]:
     if Gap.OWNER in tool.gaps:
-        yield Proposal(Kind.ADD_OWNER, tool.name, "Nobody answers for it: owner is empty.", {}, _CHECK)
+        yield _declared(Kind.ADD_OWNER, tool, "Nobody answers for it: owner is empty.", numbers={})
     elif Gap.BUSINESS_OWNER in tool.gaps:
         reason = "It changes things, and nobody answers for what: business_owner is empty."
-        yield Proposal(Kind.ADD_OWNER, tool.name, reason, {}, _CHECK)
+        yield _declared(Kind.ADD_OWNER, tool, reason, numbers={})
 
 
 def _add_examples(tool: ToolReview, known: Known) -> Iterator[Proposal]:
@@ -144,9 +154,10 @@ def _add_examples(tool: ToolReview, known: Known) -> Iterator[Proposal]:
     if Gap.EXAMPLES in tool.gaps and often:
         reason = f"It has no example, and the arguments of {refused} of {proposed} proposals were refused."
         numbers = {"arguments_refused": refused, "proposals": proposed}
-        yield Proposal(Kind.ADD_EXAMPLES, tool.name, reason, numbers, _CHECK)
+        yield Proposal(Kind.ADD_EXAMPLES, tool.name, f"{reason} Write some.", numbers, _tried(tool))
     elif Gap.STALE_EXAMPLES in tool.gaps:
-        yield Proposal(Kind.ADD_EXAMPLES, tool.name, "Its examples are stale.", {}, _CHECK)
+        reason = "Its examples are stale: look which, and write them anew."
+        yield Proposal(Kind.ADD_EXAMPLES, tool.name, reason, {}, _tried(tool))
 
 
 def _timeout(tool: ToolReview, known: Known) -> Iterator[Proposal]:
@@ -156,11 +167,11 @@ def _timeout(tool: ToolReview, known: Known) -> Iterator[Proposal]:
     if percent(late, ended) >= rules.timeouts_percent:
         reason = f"{late} of {ended} executions did not answer within {tool.timeout_ms} ms."
         numbers = {"timeouts": late, "ended": ended, "timeout_ms": tool.timeout_ms}
-        yield Proposal(Kind.RAISE_TIMEOUT, tool.name, reason, numbers, _CHECK)
+        yield _declared(Kind.RAISE_TIMEOUT, tool, reason, numbers=numbers)
     elif tool.p95_ms is not None and tool.timeout_ms > max(rules.roomy_ms, tool.p95_ms * rules.roomy_times):
         reason = f"95% of its executions take at most about {tool.p95_ms} ms; it is given {tool.timeout_ms} ms."
         numbers = {"p95_ms": tool.p95_ms, "ended": ended, "timeout_ms": tool.timeout_ms}
-        yield Proposal(Kind.LOWER_TIMEOUT, tool.name, reason, numbers, _CHECK)
+        yield _declared(Kind.LOWER_TIMEOUT, tool, reason, numbers=numbers)
 
 
 def _merge(pair: Likeness, names: Mapping[str, ToolReview]) -> Iterator[Proposal]:

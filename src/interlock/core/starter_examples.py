@@ -88,6 +88,16 @@ examples:
       answers: [{gives: hello}]
     expected: {status: ok, replayed: true, effects: 1}
 
+  - name: a title that another note has
+    tool: save_note
+    kind: wrong
+    caller: {id: alice, groups: [notes]}
+    arguments: {title: hello, text: Good evening.}
+    approve: true
+    world:
+      answers: [{fails: TITLE_TAKEN}]
+    expected: {status: failed, code: TOOL_ERROR, tool_code: TITLE_TAKEN}
+
   - name: whether it was saved is not known
     tool: save_note
     kind: timeout

@@ -69,6 +69,7 @@ def test_a_proposal_is_made_at_its_threshold_and_not_below(kind: Kind) -> None:
     assert (found.kind, found.tool) == (kind, at.name)
     assert found.reason.endswith(".")
     assert found.command.startswith("interlock ")
+    assert ("takes a new version" in found.reason) == (found.command == "interlock tools check")
     assert kinds(below) == []
 
 

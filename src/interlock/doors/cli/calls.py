@@ -37,15 +37,17 @@ _AFTER_LOOK_UP = {
 @verb(app, "unknown")
 async def unknown() -> Answer:
     """Show the calls of which it is not known whether they happened, oldest first."""
-    from interlock.doors.cli.session import visited
+    from interlock.doors.cli.session import settled_in, visited
 
     async with visited() as session:
         # A call whose process died is not unknown before somebody has looked.
-        await session.gate.recovery.find_out()
+        looked = await session.gate.recovery.find_out()
         found = await session.gate.recovery.unknown(by=session.by)
         proposed = await session.gate.recovery.proposed(by=session.by)
     calls = [_document(each) | _said(proposed.get(each.operation.id)) for each in found]
-    return Answer({"calls": [*calls]}, _table(found) + _waiting(proposed))
+    settled = settled_in(looked)
+    document: dict[str, Json] = {"calls": [*calls], "settled": looked.released + looked.found_out}
+    return Answer(document, _table(found) + _waiting(proposed) + (f"\n{settled}" if settled else ""))
 
 
 @verb(app, "look-up")

@@ -57,7 +57,7 @@ _NEXT = {
     "ToolsInvalid": "Change that, or [interlock] tools in interlock.toml, then `interlock tools check`.",
     "CasesInvalid": "Change the case, then `interlock policy test`.",
     "ExamplesInvalid": "Change the example, then `interlock tools test`.",
-    "IdAmbiguous": "Give more of the id.",
+    "IdAmbiguous": "Give more of the id, at least four characters.",
     "SettingsInvalid": "Change interlock.toml, then `interlock doctor` looks whether everything is in order.",
     "SpecInvalid": "Change the tool, then `interlock tools check`.",
     "SchemaInvalid": "Change the tool's schema, then `interlock tools check`.",

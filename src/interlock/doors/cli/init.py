@@ -57,12 +57,15 @@ A version that is in use never changes: after a change to a tool, its docstring 
 from pathlib import Path
 from typing import Annotated
 
-from interlock import Arg, tool
+from interlock import Arg, ErrorContract, ToolFault, tool
 
 NOTES = Path(__file__).parent / "notes"
 
 Title = Annotated[str, Arg(pattern="^[a-z0-9]{1,40}$", max_length=40, description="Small letters and digits.")]
 Text = Annotated[str, Arg(max_length=10_000, description="What the note says.")]
+
+# An error that a tool declares says what has happened; any other, from an effect, leaves that unknown.
+TAKEN = ErrorContract("TITLE_TAKEN", nothing_happened=True, description="Another note has this title.")
 
 
 @tool(effect="read", owner="notes", resource=("Note", "title"))
@@ -83,12 +86,17 @@ def find_note(title: str, text: str) -> str | None:
     key=["title"],
     resource=("Note", "title"),
     reconcile=find_note,
+    errors=[TAKEN],
     summary="Save the note {title}",
 )
 def save_note(title: Title, text: Text) -> str:
     """Save one note under its title, which no other note may have yet."""
     NOTES.mkdir(exist_ok=True)
-    with (NOTES / f"{title}.txt").open("x", encoding="utf-8") as file:
+    try:
+        file = (NOTES / f"{title}.txt").open("x", encoding="utf-8")
+    except FileExistsError:
+        raise ToolFault(TAKEN.code, f"There is already a note {title}.") from None
+    with file:
         file.write(text)
     return title
 '''

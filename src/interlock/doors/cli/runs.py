@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -132,7 +133,8 @@ async def start(
 ) -> Answer:
     """Start a run, drive it and tell what happens until it is over; others may decide approvals meanwhile.
 
-    Exit codes: 0 complete, 3 stopped, 4 not over, 5 failed, cancelled, over a limit or not done by its check.
+    Exit codes: 0 complete or left by --detach, 3 stopped, 4 not over, 5 failed, cancelled, over a limit or not done by
+    its check.
     """
     from interlock.doors.cli.runs_asked import agent_missing, limits_of, model_missing
     from interlock.doors.cli.session import driving
@@ -159,6 +161,7 @@ async def start(
 
 
 async def _watched(session: Session, run: Run, *, detach: bool, leave: bool) -> Answer:
+    from interlock.doors.cli.observed import WAITING
     from interlock.doors.cli.runs_shown import answer_of
     from interlock.doors.cli.runs_watch import watch
 
@@ -168,7 +171,9 @@ async def _watched(session: Session, run: Run, *, detach: bool, leave: bool) -> 
         note(f"Run {run.id}. Ctrl-C leaves it; `interlock runs resume {run.id}` goes on with it.")
         await session.gate.runs.go_on(run.id, by=session.by)
         await watch(session, run, stay=not leave)
-    return answer_of(await run.report())
+    answer = answer_of(await run.report())
+    # Who leaves a run to others has got what was asked for, though it is not over.
+    return replace(answer, exit_code=DONE) if detach and answer.exit_code == WAITING else answer
 
 
 @verb(app, "replay")

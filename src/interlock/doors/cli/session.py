@@ -24,10 +24,11 @@ from interlock.doors.cli.code import load_models, load_tools
 from interlock.doors.cli.faults import IdAmbiguous, lines_of
 from interlock.doors.cli.project import MEMORY, Project, read_project
 from interlock.doors.cli.project_settings import Credentials
-from interlock.doors.cli.shown import visible
+from interlock.doors.cli.shown import counted, visible
 from interlock.doors.cli.verb import line
 from interlock.loop.model import Model
 from interlock.runtime.acts import OPERATORS
+from interlock.runtime.recovery import Recovered
 from interlock.settings import Drives, Publish
 
 Tools = tuple[Declaration, ...]
@@ -35,6 +36,8 @@ Models = tuple[Model, ...]
 
 ID_CHARS_MIN = 4
 """How much of an id must be given at least."""
+
+IDS_SHOWN_MAX = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +144,20 @@ async def _entered(
     host = Host(key_folder=folder, models=models(project), secrets=credentials, seal=project.seal)
     async with Gate.open(project.store, tools=load(project), settings=settings, host=host) as gate:
         await _tell_of_versions(gate)
+        settled = settled_in(gate.recovered)
+        if settled:
+            note(settled)
         names = frozenset(each.name for each in host.models)
         yield Session(project, gate, replace(by, actor=os_user()), os_user(), names)
+
+
+def settled_in(found: Recovered) -> str:
+    """What is to be said where a look at calls that others left open has settled some; empty where it has none."""
+    count = found.released + found.found_out
+    if not count:
+        return ""
+    were = "1 call that was left open has been" if count == 1 else f"{count} calls that were left open have been"
+    return f"{were} settled: `interlock audit query --kind call.closed` shows what became of it."
 
 
 async def _tell_of_versions(gate: Gate) -> None:
@@ -222,12 +237,17 @@ async def refuse_changed(name: str, session: Session) -> None:
 
 
 def whole_id(given: str, known: Iterable[str]) -> str:
-    """The one id that begins with what was given, or what was given. Raises `IdAmbiguous`."""
+    """The one id that begins with what was given, or what was given.
+
+    Raises `IdAmbiguous` where several do, or where what was given is too short to be meant.
+    """
     ids = frozenset(known)
-    found = [] if given in ids or len(given) < ID_CHARS_MIN else sorted(each for each in ids if each.startswith(given))
-    if len(found) > 1:
-        raise IdAmbiguous(f"{len(found)} ids begin with {given}: {', '.join(found[:3])}")
-    return found[0] if found else given
+    found = [] if given in ids or not given else sorted(each for each in ids if each.startswith(given))
+    if not found or (len(found) == 1 and len(given) >= ID_CHARS_MIN):
+        return found[0] if found else given
+    more = [f"and {len(found) - IDS_SHOWN_MAX} more"] if len(found) > IDS_SHOWN_MAX else []
+    says = f"{counted(len(found), 'id')} {'begins' if len(found) == 1 else 'begin'} with {given}"
+    raise IdAmbiguous(f"{says}: {', '.join([*found[:IDS_SHOWN_MAX], *more])}")
 
 
 def not_operator(by: Principal, what: str) -> Deny | None:

@@ -91,6 +91,12 @@ def test_what_has_come_to_its_end_is_said_to_who_comes_late_without_asking_anyth
     assert "[y/N]" not in ran.err
 
 
+def test_too_little_of_an_id_is_told_as_that_and_not_as_no_approval(cli: Cli, waiting: str) -> None:
+    error = cli("approvals", "show", waiting[:2], "--json").document["error"]
+    assert (error["code"], error["message"]) == ("ID_AMBIGUOUS", f"1 id begins with {waiting[:2]}: {waiting}")
+    assert "at least four characters" in error["next"]
+
+
 def test_the_beginning_of_an_id_is_enough(cli: Cli, project: Path, waiting: str) -> None:
     assert cli("approvals", "show", waiting[:30], "--json").document["id"] == waiting
     assert cli("approvals", "approve", waiting[:30], "--as", "second", "--yes", "--run").code == 0

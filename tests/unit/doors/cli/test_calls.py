@@ -93,6 +93,20 @@ def test_a_tool_that_can_tell_settles_the_call(cli: Cli, project: Path) -> None:
 
 
 @pytest.mark.requirement("IDEM-3")
+@pytest.mark.parametrize("looks", [("calls", "unknown"), ("tools", "list")])
+def test_whoever_opens_the_store_hears_that_calls_were_settled_by_that(
+    cli: Cli, project: Path, looks: tuple[str, ...]
+) -> None:
+    (project / "tools.py").write_text(TOOLS.replace("timeout_ms=50", "timeout_ms=50, reconcile=lambda text: text"))
+    (project / "policies" / "starter.cedar").write_text(POLICY)
+    cli("call", "send_note", '{"text": "words"}', "--task", "t")
+    says = "1 call that was left open has been settled: `interlock audit query --kind call.closed`"
+    ran = cli(*looks)
+    assert says in ran.out + ran.err
+    assert says not in (again := cli(*looks)).out + again.err
+
+
+@pytest.mark.requirement("IDEM-3")
 def test_where_it_takes_two_the_first_is_told_who_is_next(cli: Cli, project: Path) -> None:
     floor = TOOLS.replace("timeout_ms=50", "timeout_ms=50, approval_floor=ApprovalFloor(quorum=2)")
     (project / "tools.py").write_text("from interlock import ApprovalFloor\n" + floor)

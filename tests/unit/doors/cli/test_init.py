@@ -38,6 +38,19 @@ def test_a_title_may_hold_digits_and_no_path(cli: Cli, project: Path) -> None:
         assert cli("call", "save_note", f'{{"title": "{title}", "text": "x"}}', "--task", title).code == code
 
 
+@pytest.mark.requirement("TOOL-1")
+def test_a_second_note_of_the_same_title_fails_and_nothing_is_unknown(cli: Cli, project: Path) -> None:
+    statuses = []
+    for task in ("one", "two"):
+        call = ("call", "save_note", f'{{"title": "hello", "text": "{task}"}}', "--task", task, "--json")
+        asked = cli(*call).document["approval_id"]
+        ran = cli("approvals", "approve", asked, "--as", "second", "--yes", "--run", "--json")
+        statuses.append(ran.document["status"])
+    assert statuses == ["ok", "failed"]
+    assert ran.document["error"]["details"]["tool_code"] == "TITLE_TAKEN"
+    assert (project / "notes" / "hello.txt").read_text() == "one"
+
+
 def test_it_says_what_to_do_next_in_three_lines(cli: Cli) -> None:
     assert len(cli("init", "there").out.partition("Next: ")[2].splitlines()) == 3
 

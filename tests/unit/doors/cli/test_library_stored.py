@@ -11,7 +11,7 @@ from tests.unit.doors.cli.conftest import Cli
 def test_examples_that_pass_are_published_and_become_stale_when_words_change(cli: Cli, project: Path) -> None:
     ran = cli("tools", "test", "--publish")
     assert (ran.code, "The store keeps them, and how they stood" in ran.out) == (0, True)
-    assert len(cli("tools", "examples", "--json").document["examples"]) == 11
+    assert len(cli("tools", "examples", "--json").document["examples"]) == 12
     tools = project / "tools.py"
     words = tools.read_text().replace("Read one note by its title", "Fetch one note by its title")
     tools.write_text(words.replace('@tool(effect="read",', '@tool(version="2", effect="read",'))

@@ -129,7 +129,7 @@ def test_a_tool_is_given_its_credential_and_what_a_store_seals_is_read_with_its_
     cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools, settings = project / "tools.py", project / "interlock.toml"
-    tools.write_text(tools.read_text().replace("import Arg, tool", "import Arg, Context, tool", 1) + TOKEN)
+    tools.write_text(tools.read_text().replace("import Arg, ", "import Arg, Context, ", 1) + TOKEN)
     (project / "seal").write_text("ab" * 32)
     text = settings.read_text().replace("[interlock]", '[interlock]\nseal_file = "seal"', 1)
     settings.write_text(f'{text}\n[credentials]\norders = "ORDERS_TOKEN"\n')

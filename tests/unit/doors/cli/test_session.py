@@ -13,11 +13,16 @@ from tests.unit.doors.cli.conftest import Cli
 def test_an_id_may_be_given_by_its_beginning_if_that_names_one() -> None:
     known = ["abcd1", "abcd2", "abxx9"]
     assert whole_id("abxx", known) == "abxx9"
-    assert whole_id("abx", known) == "abx"
+    assert whole_id("xyz", known) == "xyz"
+    assert whole_id("", known) == ""
     assert whole_id("abcd2", known) == "abcd2"
     assert whole_id("nope", known) == "nope"
-    with pytest.raises(IdAmbiguous, match="2 ids begin with abcd: abcd1, abcd2"):
+    with pytest.raises(IdAmbiguous, match=r"^2 ids begin with abcd: abcd1, abcd2$"):
         whole_id("abcd", known)
+    with pytest.raises(IdAmbiguous, match=r"^1 id begins with abx: abxx9$"):
+        whole_id("abx", known)
+    with pytest.raises(IdAmbiguous, match=r"^5 ids begin with a: a0, a1, a2, and 2 more$"):
+        whole_id("a", [f"a{each}" for each in range(5)])
 
 
 def test_policies_are_put_in_force_where_there_are_none_and_changed_by_save_alone(cli: Cli, project: Path) -> None:
