@@ -23,6 +23,27 @@ NOT_SECRET = (
 SAVES = ("save", {"note": "n", "text": "t"})
 
 
+class LookedUp:
+    """A read whose resource takes its time to be looked up: until then a call of it is not claimed."""
+
+    def __init__(self) -> None:
+        self.begun, self.may_end = asyncio.Event(), asyncio.Event()
+        self.load = self._load()
+
+    async def _look_up(self, note: str) -> Resource:
+        self.begun.set()
+        await self.may_end.wait()
+        return Resource("Note", note)
+
+    def _load(self) -> AnyTool:
+        @tool(effect="read", owner="eng", resource=("Note", "note"), resolve=self._look_up)
+        async def load(note: str) -> str:
+            """Load a note."""
+            return note
+
+        return load
+
+
 def cached_read() -> AnyTool:
     """A read that is given again."""
 
@@ -67,25 +88,14 @@ async def test_a_turn_with_a_call_is_two_commits(tmp_path: Path, calls: list[Cal
 
 async def test_what_was_said_before_a_call_was_refused_stands_before_its_refusal(gate_path: str) -> None:
     """The step that was made for the transaction of the refusal is not written then, but made anew."""
-    asked, told = asyncio.Event(), asyncio.Event()
-
-    async def look_up(note: str) -> Resource:
-        asked.set()
-        await told.wait()
-        return Resource("Note", note)
-
-    @tool(effect="read", owner="eng", name="load", resource=("Note", "note"), resolve=look_up)
-    async def load(note: str) -> str:
-        """Load a note."""
-        return note
-
+    looked_up = LookedUp()
     theirs = '@id("not") forbid (principal, action == Action::"load", resource) when { context.args.note == "n" };'
     model = ScriptedModel([("load", {"note": "n"}), "done"])
-    async with opened(gate_path, model, [load], f"{ALL} {theirs}") as gate:
+    async with opened(gate_path, model, [looked_up.load], f"{ALL} {theirs}") as gate:
         run = await start(gate)
-        await asked.wait()
+        await looked_up.begun.wait()
         await run.say("be quick")
-        told.set()
+        looked_up.may_end.set()
         assert (await run.result()).state is State.COMPLETE
         found = await events(run)
     assert [event.kind for event in found] == ["begun", "responded", "said", "observed", "responded", "ended"]
@@ -94,27 +104,16 @@ async def test_what_was_said_before_a_call_was_refused_stands_before_its_refusal
 
 @pytest.mark.requirement("LOOP-7")
 async def test_a_call_that_was_cut_off_before_its_claim_is_made_by_whoever_goes_on_with_its_run() -> None:
-    store, asked, told = MemoryStore(), asyncio.Event(), asyncio.Event()
-
-    async def look_up(note: str) -> Resource:
-        asked.set()
-        await told.wait()
-        return Resource("Note", note)
-
-    @tool(effect="read", owner="eng", name="load", resource=("Note", "note"), resolve=look_up)
-    async def load(note: str) -> str:
-        """Load a note."""
-        return note
-
-    async with on_store(store, ScriptedModel([("load", {"note": "n"}), "late"]), [load]) as gate:
+    store, looked_up = MemoryStore(), LookedUp()
+    async with on_store(store, ScriptedModel([("load", {"note": "n"}), "late"]), [looked_up.load]) as gate:
         await start(gate, run_id="r")
-        await asked.wait()
+        await looked_up.begun.wait()
         gate.runs._engine._tasks["acme", "r"].cancel()  # as an event loop does that is stopped
         await rested(gate, "r")
         await settled(gate)
         store.runs.abandon()
-        told.set()
-        async with on_store(store, ScriptedModel(["done"]), [load], None) as other:
+        looked_up.may_end.set()
+        async with on_store(store, ScriptedModel(["done"]), [looked_up.load], None) as other:
             run = await other.runs.get("r", by=ALICE)
             assert (await run.result()).answer == "done"
             (seen,) = await events(run, "observed")
