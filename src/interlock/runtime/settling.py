@@ -20,7 +20,7 @@ from interlock.runtime.faults import report
 from interlock.runtime.ongoing import Ongoing
 from interlock.runtime.proposal import Claimed, Note
 from interlock.runtime.queues import Queues
-from interlock.runtime.records import Records
+from interlock.runtime.records import Proposed, Records
 from interlock.runtime.world import World
 
 log = logging.getLogger("interlock.settling")
@@ -81,13 +81,9 @@ class Settler:
         operation, claim, clock, records = claimed.operation, claimed.claim, self._world.clock, self._records
         now_us = clock.now_us()
         spent = spent_on(operation, outcome, elapsed_ms=int((clock.monotonic_s() - claimed.started_s) * 1000))
-        redactor, verdict = flight.redactor or records.redactor, claimed.allow.verdict
-        told, redact, clean = claimed.told, verdict.redact, None
-        if told is None:
-            if type(outcome) is Succeeded and redactor is records.redactor:
-                clean = outcome.data if records.finds_nothing(operation, verdict, outcome.data) else None
-            told = records.proposed(operation, verdict, is_clean=clean is not None)
-        frame = Frame(claim.operation_id, now_us, redactor, redact, spent, clean)
+        redactor = flight.redactor or records.redactor
+        told, clean = self._told(claimed, outcome, redactor)
+        frame = Frame(claim.operation_id, now_us, redactor, claimed.allow.verdict.redact, spent, clean)
         seen = observe(operation, outcome, frame)
         if seen.truncated is not None and isinstance(outcome, Succeeded | Partial):
             seen = await kept_whole(self._world, operation, seen, whole=whole(outcome, frame))
@@ -109,6 +105,20 @@ class Settler:
             self._queues.released(claimed.taken)
         if receipt is not None:
             return released(seen, receipt)
-        late = await self._world.calls.record(Entry(records.late(operation, seen, redact=redact)))
+        return await self._too_late(operation, seen, frame)
+
+    def _told(self, claimed: Claimed, outcome: Outcome, redactor: Redactor) -> tuple[Proposed, bytes | None]:
+        """What the record of the end says of the proposal; and the result, where one search of both finds nothing to
+        hide in either. A call that was told of before its end is searched apart."""
+        if claimed.told is not None:
+            return claimed.told, None
+        operation, verdict, records, clean = claimed.operation, claimed.allow.verdict, self._records, None
+        if type(outcome) is Succeeded and redactor is records.redactor:
+            clean = outcome.data if records.finds_nothing(operation, verdict, outcome.data) else None
+        return records.proposed(operation, verdict, is_clean=clean is not None), clean
+
+    async def _too_late(self, operation: Operation, seen: Observation, frame: Frame) -> Observation:
+        """Another process has taken the call over: what came of it here is recorded, and settles nothing."""
+        late = await self._world.calls.record(Entry(self._records.late(operation, seen, redact=frame.redact)))
         lost = Unknown("Another worker took this call over; its outcome is being established.")
-        return released(observe(operation, lost, Frame(claim.operation_id, now_us, redactor)), late)
+        return released(observe(operation, lost, Frame(frame.operation_id, frame.at_us, frame.redactor)), late)
