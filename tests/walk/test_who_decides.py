@@ -154,3 +154,30 @@ async def test_asking_again_once_the_resource_has_another_version_is_another_que
         assert code(await gate.approvals.resume(fresh, by=ALICE)) == "ok"
         assert state(await gate.approvals.show(stale, by=BOB)) == "void"
     assert sent == ["d"]
+
+
+@pytest.mark.requirement("APR-4", "APR-5")
+async def test_calling_again_after_the_grant_asks_nobody_and_says_how_what_was_approved_comes_to_run(
+    gate_path: str,
+) -> None:
+    shelf = Shelf()
+    async with opened(gate_path, shelf.tools, ASKS) as gate:
+        approval = await granted(gate)
+        again = await gate.call(save(id="c2"), principal=ALICE, task="t")
+        assert (code(again), again.status.value, again.approval_id) == ("APPROVAL_REQUIRED", "waiting", approval)
+        assert f"approval {approval} is resumed" in again.hint
+        assert "approved" in again.user_text
+        assert (shelf.saved, len(await gate.approvals.list(by=BOB))) == ([], 1)
+        others = [await asked(gate, save(text="x")), await asked(gate, task="u"), await asked(gate, by=CAROL)]
+        assert approval not in others
+        assert code(await gate.approvals.resume(approval, by=ALICE)) == "ok"
+        replayed = await gate.call(save(id="c3"), principal=ALICE, task="t")
+        assert (replayed.replayed, shelf.saved) == (True, [("n1", "hello")])
+
+
+@pytest.mark.requirement("APR-4", "APR-7")
+async def test_a_grant_that_was_taken_back_is_asked_for_again() -> None:
+    async with opened(":memory:", Shelf().tools, ASKS) as gate:
+        approval = await granted(gate)
+        await gate.approvals.withdraw(approval, by=ALICE)
+        assert await asked(gate) != approval

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from interlock.core.approval import Approval
+from interlock.core.approval import Approval, ApprovalState
 from interlock.core.artifact import JSON
 from interlock.core.budget import NOTHING, Amounts
 from interlock.core.canonical import Json, canonical, decode
@@ -40,6 +40,9 @@ PARTLY = "This is done in part; some items are still open."
 WITHHELD = "This was done; the result may not be shown to you."
 ABOVE_CEILING = "It was executed; the result is labelled above what the tool may return, and is withheld."
 UNFIT = "It was executed; the result does not have the promised form, and is withheld."
+GRANTED = "People have approved this operation already, and it has not run yet: nobody is asked again."
+GRANTED_HINT = "Do not propose it again: what was approved runs once the approval {approval} is resumed."
+GRANTED_USER = "This is approved and has not run yet; it runs once it is resumed."
 LONG = (
     "This is only the beginning of the result; read what you need of the rest by its handle, and do not write it back."
 )
@@ -158,9 +161,12 @@ def refused(call_id: str, name: str, deny: Deny, *, redactor: Redactor) -> Obser
 
 
 def waiting(operation: Operation, approval: Approval, *, resource: str | None) -> Observation:
-    """The observation of a call that a person must approve first; nothing ran. `resource` is its name as shown."""
+    """The observation of a call that a person must approve first; nothing ran. `resource` is its name as shown.
+
+    Where people have approved the same already, it says so: only what was approved runs, when that is resumed.
+    """
     row = REFUSALS[Code.APPROVAL_REQUIRED]
-    return Observation(
+    seen = Observation(
         call_id=operation.call.id,
         tool=operation.spec.name,
         version=operation.spec.version,
@@ -173,6 +179,11 @@ def waiting(operation: Operation, approval: Approval, *, resource: str | None) -
         hint=row.next_step,
         user_text=operation.spec.promises.get("waiting", row.user),
     )
+    if approval.state is not ApprovalState.GRANTED:
+        return seen
+    hint = GRANTED_HINT.format(approval=approval.id)
+    error = Problem(Code.APPROVAL_REQUIRED, GRANTED, {"state": approval.state.value})
+    return seen.changed({"error": error, "hint": hint, "user_text": GRANTED_USER})
 
 
 def replayed(operation: Operation, replay: Replay, redactor: Redactor) -> Observation:

@@ -35,10 +35,10 @@ class Approvals(Protocol):
     """Approvals and the operations they hold. Owned by `runtime.approvals`."""
 
     async def ask(self, asking: Asking) -> tuple[Approval, Receipt | None]:
-        """Store the question, or give back the identical one (same key and binding) that is still pending.
+        """Store the question, or give back the identical one (same key and binding) that is pending or granted.
 
-        Without a receipt it is the pending one and nothing was written: neither the event, which names the approval
-        that would have been, nor the charges.
+        A grant is one that is unused, and enough for what is required now. Without a receipt nothing was written:
+        neither the event, which names the approval that would have been, nor the charges.
         """
 
     async def approval(self, tenant: str, approval_id: str) -> tuple[Approval, StoredOperation] | None:

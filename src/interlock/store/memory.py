@@ -41,6 +41,7 @@ from interlock.store.memory_runs import MemoryRuns
 from interlock.store.memory_versions import MemoryVersions
 from interlock.store.rules import (
     FIRST_FENCE,
+    STANDING,
     denied_in_run,
     is_key_over,
     is_same_question,
@@ -66,7 +67,7 @@ class MemoryStore(MemoryCompensations):
         self._books = KeptBooks(UsageBook(), runs=RunBook())
         self._keys: dict[Key, Call] = {}
         self._approvals: dict[Key, tuple[Approval, StoredOperation]] = {}
-        self._pending: dict[Key, dict[str, None]] = {}
+        self._standing: dict[Key, dict[str, None]] = {}
         self._versions = MemoryVersions()
         self._policies: dict[str, tuple[PolicySource, ...]] = {}
         self._checkpoints: list[Checkpoint] = []
@@ -215,11 +216,11 @@ class MemoryStore(MemoryCompensations):
     # --- approvals ----------------------------------------------------------------------------------------------------
 
     async def ask(self, asking: Asking) -> tuple[Approval, Receipt | None]:
-        """Store the question, or find the identical one that is still pending, and then write nothing."""
+        """Store the question, or find the identical one that stands, and then write nothing."""
         asked = asking.approval
-        pending = self._same_question(asked)
-        if pending is not None:
-            return pending, None
+        standing = self._same_question(asked)
+        if standing is not None:
+            return standing, None
         self._books.charge(asking.charges)
         self._put(asked, operation=asking.operation)
         return asked, self._chain.append(asking.event)
@@ -256,16 +257,16 @@ class MemoryStore(MemoryCompensations):
         self._approvals[approval.tenant, approval.id] = (approval, operation)
         if approval.key is None:
             return
-        pending = self._pending.setdefault((approval.tenant, approval.key), {})
-        if approval.state is ApprovalState.PENDING:
-            pending[approval.id] = None
+        standing = self._standing.setdefault((approval.tenant, approval.key), {})
+        if approval.state in STANDING:
+            standing[approval.id] = None
         else:
-            pending.pop(approval.id, None)
+            standing.pop(approval.id, None)
 
     def _same_question(self, asked: Approval) -> Approval | None:
-        for found in self._pending.get((asked.tenant, asked.key or ""), ()):
+        for found in self._standing.get((asked.tenant, asked.key or ""), ()):
             approval = self._approvals[asked.tenant, found][0]
-            if is_same_question(asked, pending=approval):
+            if is_same_question(asked, standing=approval):
                 return approval
         return None
 
@@ -276,10 +277,11 @@ class MemoryStore(MemoryCompensations):
             approval, operation = self._approvals[tenant, intent.approval]
             self._put(used_up(approval), operation=operation)
             self.runs.wake(tenant, approval.run)
-        for other in tuple(self._pending.get((tenant, key), ())) if key is not None else ():
+        for other in tuple(self._standing.get((tenant, key), ())) if key is not None else ():
             approval, operation = self._approvals[tenant, other]
-            self._put(voided(approval), operation=operation)
-            self.runs.wake(tenant, approval.run)
+            if approval.state is ApprovalState.PENDING:
+                self._put(voided(approval), operation=operation)
+                self.runs.wake(tenant, approval.run)
 
     # --- catalogue and policies ---------------------------------------------------------------------------------------
 

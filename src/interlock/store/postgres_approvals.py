@@ -11,13 +11,13 @@ from interlock.ports import ApprovalChange, Asking, StoredOperation
 from interlock.store.postgres_rows import ApprovalRow, place_of
 from interlock.store.postgres_sheet import Needs, Sheet
 from interlock.store.rows import read_approval, read_operation, write_approval, write_operation
-from interlock.store.rules import denied_in_run, is_same_question, still_as_expected
+from interlock.store.rules import STANDING, denied_in_run, is_same_question, still_as_expected
 from interlock.store.seal import Seal, of_approval, of_waiting
 
 
 @dataclass(frozen=True, slots=True)
 class Questioning:
-    """Store the question, or find the identical one that is still pending, and then write nothing."""
+    """Store the question, or find the identical one that stands, and then write nothing."""
 
     asking: Asking
 
@@ -29,9 +29,9 @@ class Questioning:
 
     def run(self, sheet: Sheet) -> tuple[Approval, Receipt | None]:
         asked = self.asking.approval
-        pending = _same_question(sheet, asked)
-        if pending is not None:
-            return pending, None
+        standing = _same_question(sheet, asked)
+        if standing is not None:
+            return standing, None
         context = of_waiting(asked.tenant, asked.id)
         row = ApprovalRow(
             place_of_approval(asked.tenant, asked.id),
@@ -124,8 +124,8 @@ def _same_question(sheet: Sheet, asked: Approval) -> Approval | None:
         return None
     key_place = place_of(asked.tenant, asked.key)
     rows = (row for row in sheet.approvals.values() if row.key_place == key_place)
-    found = (approval_of(row, seal=sheet.seal) for row in rows if row.state == ApprovalState.PENDING)
-    return next((approval for approval in found if is_same_question(asked, pending=approval)), None)
+    found = (approval_of(row, seal=sheet.seal) for row in rows if row.state in STANDING)
+    return next((approval for approval in found if is_same_question(asked, standing=approval)), None)
 
 
 def _sealed(seal: Seal, approval: Approval) -> bytes:

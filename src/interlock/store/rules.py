@@ -70,19 +70,29 @@ def settled_state(state: CallState, *, what: CallEvent) -> CallState | None:
 _SETTLING: Final = {step: state for step, state in TRANSITIONS.items() if state is not CallState.CLAIMED}
 
 
-def is_same_question(asked: Approval, *, pending: Approval) -> bool:
-    """Whether an approval that is still pending asks what is asked now; without a key every question is its own.
+STANDING = frozenset({ApprovalState.PENDING, ApprovalState.GRANTED})
+"""Where an approval stands whose operation may still come to run by it."""
 
-    It has to keep from deciding all whom the new one would: an edit makes its editor one who asks.
+
+def is_same_question(asked: Approval, *, standing: Approval) -> bool:
+    """Whether an approval that waits, or is granted and not used, is about what is asked now.
+
+    Without a key every question is its own. It has to keep from deciding all whom the new one would: an edit makes its
+    editor one who asks. A grant has to be enough for what is required by now.
     """
     return (
         asked.key is not None
-        and (asked.tenant, asked.key) == (pending.tenant, pending.key)
-        and pending.state is ApprovalState.PENDING
-        and not pending.is_expired(asked.asked_at_us)
-        and asked.binding == pending.binding
-        and asked.requesters <= pending.requesters
+        and (asked.tenant, asked.key) == (standing.tenant, standing.key)
+        and (standing.state is ApprovalState.PENDING or _is_enough(standing, asked))
+        and not standing.is_expired(asked.asked_at_us)
+        and asked.binding == standing.binding
+        and asked.requesters <= standing.requesters
     )
+
+
+def _is_enough(standing: Approval, asked: Approval) -> bool:
+    is_granted = standing.state is ApprovalState.GRANTED and standing.is_met
+    return is_granted and standing.requirement.covers(asked.requirement)
 
 
 def still_as_expected(stored: Approval | None, *, change: ApprovalChange) -> bool:

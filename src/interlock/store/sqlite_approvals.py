@@ -14,11 +14,11 @@ from interlock.store.sqlite_desk import Desk, Place
 
 
 def ask(desk: Desk, *, asking: Asking) -> tuple[Approval, Receipt | None]:
-    """Store the question, or find the identical one that is still pending, and then write nothing."""
+    """Store the question, or find the identical one that stands, and then write nothing."""
     asked = asking.approval
-    pending = _same_question(desk.db, asked)
-    if pending is not None:
-        return pending, None
+    standing = _same_question(desk.db, asked)
+    if standing is not None:
+        return standing, None
     desk.books.load(asking.charges)
     desk.may_ask = True
     _insert(desk.db, asked, operation=asking.operation)
@@ -77,8 +77,8 @@ def approvals(db: Db, *, tenant: str | None, state: ApprovalState | None) -> tup
 def _same_question(db: Db, asked: Approval) -> Approval | None:
     if asked.key is None:
         return None
-    pending = (_approval(db, row) for row in db.all("select_pending", asked.tenant, asked.key))
-    return next((approval for approval in pending if is_same_question(asked, pending=approval)), None)
+    standing = (_approval(db, row) for row in db.all("select_same", asked.tenant, asked.key))
+    return next((approval for approval in standing if is_same_question(asked, standing=approval)), None)
 
 
 def _insert(db: Db, approval: Approval, *, operation: StoredOperation) -> None:

@@ -80,11 +80,34 @@ class ApprovalContract(ContractTests):
             case "expired":
                 approval = replace(approval, asked_at_us=first.approval.expires_at_us)
             case "decided":
-                await store.change(values.granted(first))
+                decided = values.granted(first)
+                await store.change(replace(decided, changed=replace(decided.changed, state=ApprovalState.DENIED)))
             case _:
                 approval = replace(approval, binding=replace(approval.binding, **{differs: "another"}))
         asked, _ = await store.ask(replace(first, approval=approval, event=values.event()))
         assert asked.id == "second"
+
+    async def test_an_unused_grant_is_given_back_while_it_is_enough_and_nobody_is_asked_again(
+        self, *, store: Store, values: Values
+    ) -> None:
+        first = values.asking("k")
+        given = values.granted(first)
+        await store.ask(first)
+        await store.change(given)
+        same = replace(first, approval=replace(first.approval, id="again"), event=values.event())
+        assert await store.ask(same) == (given.changed, None)
+        more = replace(first.approval.requirement, roles=frozenset({"editor", "lead"}))
+        larger = replace(first, approval=replace(first.approval, id="larger", requirement=more), event=values.event())
+        assert (await store.ask(larger))[0].id == "larger"
+
+    async def test_a_claim_leaves_another_grant_of_its_key_as_it_is(self, *, store: Store, values: Values) -> None:
+        given, other = values.asking("k"), values.asking("k")
+        other = replace(other, approval=replace(other.approval, binding=replace(other.approval.binding, principal="x")))
+        for each in (given, other):
+            await store.ask(each)
+            assert await store.change(values.granted(each)) is not None
+        await claimed(store, intent=replace(values.intent("k"), approval=None))
+        assert [each.state.value for each in await store.approvals(TENANT)] == ["granted", "granted"]
 
     async def test_questions_without_a_key_are_never_the_same(self, *, store: Store, values: Values) -> None:
         first = values.asking()

@@ -217,7 +217,9 @@ def test_a_user_is_told_what_the_tool_promises_for_a_status() -> None:
     assert result(1, of).user_text == "Saved."
     assert seen(Unknown("Lost."), of).user_text == "We are looking."
     assert seen(Failed(Code.TOOL_ERROR, "No."), of).user_text == "Not saved."
-    assert waiting(operation(of=of), approval(operation(of=of)), resource=None).user_text == "Asked."
+    asked = replace(approval(operation(of=of)), state=ApprovalState.PENDING)
+    assert waiting(operation(of=of), asked, resource=None).user_text == "Asked."
+    assert "approved" in waiting(operation(of=of), replace(asked, state=ApprovalState.GRANTED), resource=None).user_text
 
 
 @pytest.mark.requirement("OBS-1", "CALL-8")

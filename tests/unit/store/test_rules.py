@@ -93,9 +93,9 @@ def test_only_a_denial_within_a_run_is_remembered_by_it() -> None:
 @pytest.mark.requirement("APR-5")
 def test_the_same_question_has_the_same_key_and_tenant() -> None:
     asked = values.asking("k").approval
-    assert is_same_question(asked, pending=asked)
-    assert not is_same_question(asked, pending=replace(asked, tenant="globex"))
-    assert not is_same_question(replace(asked, key=None), pending=replace(asked, key=None))
+    assert is_same_question(asked, standing=asked)
+    assert not is_same_question(asked, standing=replace(asked, tenant="globex"))
+    assert not is_same_question(replace(asked, key=None), standing=replace(asked, key=None))
 
 
 @pytest.mark.requirement("APR-2")
@@ -103,15 +103,15 @@ def test_the_same_question_has_the_same_key_and_tenant() -> None:
 def test_the_same_question_is_bound_to_the_same_in_all_respects(differs: str) -> None:
     asked = values.asking("k").approval
     other = replace(asked, binding=replace(asked.binding, **{differs: "another"}))
-    assert not is_same_question(other, pending=asked)
+    assert not is_same_question(other, standing=asked)
 
 
 @pytest.mark.requirement("APR-3")
 def test_the_same_question_keeps_from_deciding_all_who_asked_it() -> None:
     asked = values.asking("k").approval
     edited = replace(asked, requesters=asked.requesters | {"bob"})
-    assert not is_same_question(edited, pending=asked)
-    assert is_same_question(asked, pending=edited)
+    assert not is_same_question(edited, standing=asked)
+    assert is_same_question(asked, standing=edited)
 
 
 def test_a_version_changes_its_state_and_never_its_digest() -> None:
@@ -154,3 +154,15 @@ def test_of_those_who_would_look_a_call_up_one_counts_and_nobody_while_work_on_i
     assert not may_look_up(call, state=unknown, fence=3, at_work=False, looks=Looks(1))
     assert not may_look_up(call, state=unknown, fence=4, at_work=False, looks=NO_LOOKS)
     assert not may_look_up(call, state=CallState.CLAIMED, fence=3, at_work=False, looks=NO_LOOKS)
+
+
+@pytest.mark.requirement("APR-3", "APR-4")
+def test_a_grant_stands_for_the_same_question_while_its_votes_meet_what_is_required_now() -> None:
+    first = values.asking("k")
+    asked, granted = first.approval, values.granted(first).changed
+    assert is_same_question(asked, standing=granted)
+    assert not is_same_question(asked, standing=replace(granted, votes=()))
+    assert not is_same_question(replace(asked, requirement=replace(asked.requirement, quorum=2)), standing=granted)
+    assert not is_same_question(replace(asked, asked_at_us=granted.expires_at_us), standing=granted)
+    for state in set(ApprovalState) - {ApprovalState.PENDING, ApprovalState.GRANTED}:
+        assert not is_same_question(asked, standing=replace(granted, state=state))

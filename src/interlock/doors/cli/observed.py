@@ -29,7 +29,7 @@ _REPLAYED: Mapping[Status, str] = {
     Status.UNKNOWN: "replayed: nothing ran again",
     Status.FAILED: "replayed: it had been tried before",
 }
-_SAID = frozenset({"validation_errors", "nearest", "changed"})
+_SAID = frozenset({"validation_errors", "nearest", "changed", "state"})
 
 
 def answer_of(seen: Observation, *, step: str | None = None) -> Answer:
@@ -51,6 +51,8 @@ def next_step(seen: Observation) -> str:
         return step_after_json(error.message)
     if error.code is Code.TOOL_UNAVAILABLE:
         return step_after_silence(error.message)
+    if error.code is Code.APPROVAL_REQUIRED and error.details.get("state") == "granted":
+        return f"`interlock approvals resume {seen.approval_id}`."
     near = _near(error)
     if error.code is Code.TOOL_NOT_FOUND and near:
         return step_to_nearest(near[0])

@@ -109,3 +109,13 @@ def test_neither_results_nor_names_can_write_to_the_terminal(cli: Cli, project: 
     as_json = cli("call", "read_note", '{"title": "evil"}', "--json")
     assert as_json.out.isascii()
     assert "\x1b" not in as_json.out
+
+
+@pytest.mark.requirement("APR-4", "APR-5")
+def test_a_call_that_is_approved_already_says_how_to_resume_it_and_asks_nobody_again(cli: Cli, waiting: str) -> None:
+    assert cli("approvals", "approve", waiting, "--as", "second", "--yes").code == 0
+    again = cli("call", "save_note", '{"title": "hello", "text": "Good morning."}', "--task", "t", "--json")
+    assert (again.code, again.document["approval_id"]) == (4, waiting)
+    assert again.document["error"]["next"] == f"`interlock approvals resume {waiting}`."
+    assert cli("approvals", "list", "--json").document["approvals"] == []
+    assert cli("approvals", "resume", waiting).code == 0

@@ -7,9 +7,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 -- One approval with its operation.
 SELECT tenant, id, state, approval_sealed, operation_sealed FROM approvals WHERE tenant = ? AND id = ?
 
--- name: select_pending
--- Questions that wait under a key.
-SELECT tenant, id, state, approval_sealed FROM approvals WHERE tenant = ? AND key = ? AND state = 'pending'
+-- name: select_same
+-- Questions that wait under a key, and grants under it that are not used.
+SELECT tenant, id, state, approval_sealed FROM approvals WHERE tenant = ? AND key = ? AND state IN ('pending', 'granted')
 
 -- name: select_approvals
 -- All of a tenant, or of every tenant, oldest first.

@@ -3,9 +3,9 @@
 SELECT pg_advisory_xact_lock(key) FROM unnest(%s::bigint[]) AS key
 
 -- name: lock_approvals
--- Approvals by their places, and questions that wait under the keys, locked.
+-- Approvals by their places, and under the keys questions that wait and grants that are not used, locked.
 SELECT place, tenant, id, state, approval_sealed, operation_sealed, key_place FROM approvals
-WHERE place = ANY(%s) OR (key_place = ANY(%s) AND state = 'pending') ORDER BY place FOR UPDATE
+WHERE place = ANY(%s) OR (key_place = ANY(%s) AND state IN ('pending', 'granted')) ORDER BY place FOR UPDATE
 
 -- name: insert_approvals
 -- Questions with the operations that will run.

@@ -1,0 +1,2 @@
+-- Questions and unused grants by their key: whoever asks the same again is told of these, and nobody is asked twice.
+CREATE INDEX approvals_standing ON approvals (key_place) WHERE state IN ('pending', 'granted');
