@@ -53,12 +53,10 @@ async def attempt_all(
     pause_s = health.unavailable(spec)
     if pause_s is not None or clock.monotonic_s() >= invocation.deadline_s:
         return Attempt(_not_now(spec, pause_s))
-    if spec.precondition and (unmet := await _unmet(invocation, runner=runner, clock=clock)) is not None:
-        return Attempt(unmet)
-    if spec.effect.is_effect and spec.resource is not None and spec.resource.resolved:
-        moved = await _moved_on(invocation, runner=runner, clock=clock)
-        if moved is not None:
-            return Attempt(moved)
+    if spec.precondition or spec.effect.is_effect:  # most reads have nothing to ask, and do not wait for it
+        refused = await _refused(invocation, runner=runner, clock=clock)
+        if refused is not None:
+            return Attempt(refused)
     before = _FIRST
     while True:
         number = before.attempts + 1
@@ -103,6 +101,15 @@ def _not_now(spec: ToolSpec, pause_s: float | None) -> Failed:
         return Failed(Code.DEADLINE_EXCEEDED, "The deadline passed before the call was started.", nothing_happened=True)
     message = f"{spec.name} does not work at present."
     return Failed(Code.TOOL_UNAVAILABLE, message, retryable=True, retry_after_s=pause_s, nothing_happened=True)
+
+
+async def _refused(invocation: Invocation, *, runner: Runner, clock: Clock) -> Failed | None:
+    """Why not even the first attempt is made: its precondition does not hold, or its resource has moved on."""
+    spec = invocation.operation.spec
+    if spec.precondition and (unmet := await _unmet(invocation, runner=runner, clock=clock)) is not None:
+        return unmet
+    is_versioned = spec.effect.is_effect and spec.resource is not None and spec.resource.resolved
+    return await _moved_on(invocation, runner=runner, clock=clock) if is_versioned else None
 
 
 async def _unmet(invocation: Invocation, *, runner: Runner, clock: Clock) -> Failed | None:
