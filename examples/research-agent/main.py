@@ -115,7 +115,14 @@ async def demonstrate(options: Options, screen: Screen) -> int:
             _introduce(session, library, docs=docs)
             await _tell_reconciled(session, since_us=started_us)
             code = await _do(session, options, library)
-            return code if await ending(session, home=home, fingerprint=gate.audit.fingerprint()) else FAILED
+            if not await ending(session, home=home, fingerprint=gate.audit.fingerprint()):
+                return FAILED
+            if code == 0:
+                anew = f"give another --home or --question, or move {options.home} away"
+                screen.say(
+                    "ANEW", f"This task is done: the next start replays it, and asks nothing. To begin anew, {anew}."
+                )
+            return code
 
 
 async def _do(session: Session, options: Options, library: Library) -> int:

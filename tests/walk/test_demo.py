@@ -136,6 +136,8 @@ def test_without_anyone_to_approve_it_waits_and_a_later_start_saves_what_was_sto
     asked = len(willing.asked)
     ended = run(folder, "--approve", model=willing)
     assert (ended.returncode, len(willing.asked)) == (0, asked), ended.stdout
+    assert "To begin anew, give another --home or --question" in ended.stdout
+    assert "To begin anew" not in waits.stdout
     assert "APPROVED    by bob" in ended.stdout
     assert "Something else" not in only_draft(folder).read_text(encoding="utf-8")
 

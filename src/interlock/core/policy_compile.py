@@ -22,6 +22,8 @@ _SOURCE_CHARS_MAX = 262_144
 _POLICY_CHARS_MAX = 16_384
 _BRACKETS_MAX = 64
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|[()\[\]{};]', re.DOTALL)
+_BEFORE = re.compile(r"(?:\s|//[^\n]*)*")
+"""Blanks and comments in front of a policy."""
 _TOO_DEEP = "nests too deeply (some sixty operators in a row are the most): use a set, or several policies"
 _OPENS, _CLOSES = "([{", ")]}"
 
@@ -91,7 +93,7 @@ def _forms(text: str, file: str) -> list[dict[str, Json]]:
     try:
         parsed = cedarpy.policies_to_json_str(text)
     except ValueError as error:
-        raise PolicyInvalid(f"{file} does not parse: {error}") from None
+        raise PolicyInvalid(f"{file} does not parse{_place_of_fault(text)}: {error}") from None
     try:
         whole = decode(parsed.encode())
     except (ValueError, RecursionError):
@@ -103,6 +105,20 @@ def _forms(text: str, file: str) -> list[dict[str, Json]]:
     # Cedar numbers them by position: policy0, policy1, ... policy10.
     ordered = sorted(numbered, key=lambda name: int(name.removeprefix("policy")))
     return [form for name in ordered if isinstance(form := numbered[name], dict)]
+
+
+def _place_of_fault(text: str) -> str:
+    """Where the first policy begins that does not parse by itself; nothing where each of them does."""
+    start = 0
+    for end in [*(token.end() for token in _TOKENS.finditer(text) if token.group() == ";"), len(text)]:
+        try:
+            cedarpy.policies_to_json_str(text[start:end])
+        except ValueError:
+            begins = _BEFORE.match(text, start)
+            line = text.count("\n", 0, start if begins is None else begins.end()) + 1
+            return f", in the policy that begins on line {line}"
+        start = end
+    return ""
 
 
 def _refuse_oversize(text: str, file: str) -> None:

@@ -45,7 +45,11 @@ def test_what_no_policy_permits_is_denied() -> None:
         ("permit (principal, action, resource) when { context.facts.tickett };", "did you mean 'ticket'?"),
         ('permit (principal, action == Action::"read", resource);', "`action in`"),
         ("permit (principal == ?principal, action, resource);", "template"),
-        ("permit (principal, action, resource", "main.cedar does not parse"),
+        ("permit (principal, action, resource", "main.cedar does not parse, in the policy that begins on line 1"),
+        (
+            'forbid (principal, action, resource);\n// "a;b"\n\n@id("x")\npermit (principal;\nforbid',
+            "begins on line 4: ",
+        ),
         ('@id("a") permit (principal, action, resource); @id("a") forbid (principal, action, resource);', "main/a"),
     ],
 )

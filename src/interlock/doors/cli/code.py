@@ -83,7 +83,9 @@ def _declared_in(place: str, root: Path) -> tuple[Declaration, ...]:
 def _module(place: str, root: Path) -> ModuleType:
     try:
         return _of_file(root / place) if place.endswith(".py") else import_module(place)
-    except InterlockError:
+    except InterlockError as fault:
+        # What a tool declares is judged where it stands, so the place is known as that of any other fault of its code.
+        fault.args = (f"{fault}{_where(fault, root)}", *fault.args[1:])
         raise
     except (Exception, SystemExit) as fault:  # a project's own code may raise anything while it is loaded
         raise ToolsInvalid(f"{place} cannot be loaded: {type(fault).__name__}: {fault}{_where(fault, root)}") from fault

@@ -101,7 +101,12 @@ def test_a_manifest_declares_tools_as_a_file_does(cli: Cli, tmp_path: Path) -> N
         ("absent_file.py", None, "TOOLS_INVALID", "absent_file.py"),
         ("absent.yaml", None, "TOOLS_INVALID", "absent.yaml cannot be read"),
         ("wrong.yaml", "efect: read", "SPEC_INVALID", "wrong.yaml: tool"),
-        ("untyped.py", "from interlock import tool\n@tool(effect='read')\ndef f(x):\n    'Read.'", "SPEC_INVALID", "x"),
+        (
+            "untyped.py",
+            "from interlock import tool\n@tool(effect='read')\ndef f(x):\n    'Read.'",
+            "SPEC_INVALID",
+            "(untyped.py, line 2)",
+        ),
     ],
 )
 def test_what_cannot_be_loaded_is_named(
