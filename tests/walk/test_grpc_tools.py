@@ -292,7 +292,7 @@ async def test_the_server_is_told_how_long_it_has() -> None:
     [
         ("async with interlock.Gate.open(): print('grpc' in sys.modules)", "False"),
         (
-            "sys.modules['grpc'] = None\n    try: interlock.grpc_tool\n    except ImportError as no: print(no)",
+            "sys.modules['grpc'] = None\n    try: interlock.grpc_tool\n    except AttributeError as no: print(no)",
             "gRPC tools need an extra: pip install 'interlock[grpc]'",
         ),
     ],

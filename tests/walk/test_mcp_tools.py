@@ -370,7 +370,7 @@ async def test_tools_are_declared_from_what_their_server_lists(tmp_path: Path) -
     [
         ("async with interlock.Gate.open(): print('mcp' in sys.modules)", "False"),
         (
-            "sys.modules['mcp'] = None\n    try: interlock.mcp_listing\n    except ImportError as no: print(no)",
+            "sys.modules['mcp'] = None\n    try: interlock.mcp_listing\n    except AttributeError as no: print(no)",
             "MCP tools need an extra: pip install 'interlock[mcp]'",
         ),
     ],
